@@ -70,6 +70,12 @@ def _change_records(job: Job, ids: Sequence[str]) -> list[Step]:
 def _edit_record(job: Job, id: str) -> Step:
     """Change a record, unless this job has done that before."""
     kind = _KINDS[job.request["kind"]]
+    name: str | None = None
+
+    def draft(before: Any) -> Any:
+        nonlocal name
+        name = before.fields[kind.name]
+        return kind.draft(job, before)
 
     def log_change(commit: Commit, before: object, after: object) -> None:
         undo.note(commit, job.id, id, kind.difference(before, after))
@@ -77,13 +83,13 @@ def _edit_record(job: Job, id: str) -> Step:
     try:
         if job.is_dry_run:
             before = kind.store.get(id)
-            after = kind.draft(job, before)
+            after = draft(before)
         else:
-            before, after, *_ = kind.store.rewrite(id, partial(kind.draft, job), also=log_change)
+            before, after, *_ = kind.store.rewrite(id, draft, also=log_change)
     except undo.AlreadyChanged:
         return Step.from_change(True)
     except Problem as problem:
-        return Step.from_problem(id, problem)
+        return Step.from_problem(id, problem, name)
     if after is before or not job.is_dry_run:
         return Step.from_change(after is not before)
     return replace(
@@ -147,15 +153,19 @@ def _order_change(order: Order, change: Fields) -> dict[str, object]:
 
 
 class _Kind(NamedTuple):
-    """How records of a kind are edited: their store, the edit, its difference, what is shown."""
+    """How records of a kind are edited: their store, the edit, its difference, what is shown.
+
+    `name`: the field by which people know a record.
+    """
 
     store: Any
+    name: str
     draft: Callable[[Job, Any], Any]
     difference: Callable[[Any, Any], FieldChange]
     show: Callable[[Any], dict[str, object]]
 
 
 _KINDS: Final = {
-    "product": _Kind(products, _edit_product, difference, show_product),
-    "order": _Kind(orders, _edit_order, order_difference, show_order),
+    "product": _Kind(products, "name", _edit_product, difference, show_product),
+    "order": _Kind(orders, "number", _edit_order, order_difference, show_order),
 }

@@ -76,13 +76,16 @@ class JobRecordError(TypedDict):
     """Why one record failed or was not changed."""
 
     id: Annotated[str, about("Identifier.")]
+    name: Annotated[
+        str | None, about("Name of a product or variant, number of an order; null: unknown.")
+    ]
     code: Annotated[str, about("What happened, for programs.")]
     message: Annotated[str, about("What happened, for people.")]
 
 
-def record_error(id: str, code: str, message: str) -> JobRecordError:
+def record_error(id: str, code: str, message: str, name: str | None = None) -> JobRecordError:
     """Return the error of a record that a step did not change, and why."""
-    return {"id": id, "code": code, "message": message[:1_000]}
+    return {"id": id, "name": name, "code": code, "message": message[:1_000]}
 
 
 class JobError(TypedDict):
@@ -249,11 +252,12 @@ class Step:
         return cls.from_outcome(RecordOutcome.UPDATED if is_changed else RecordOutcome.UNCHANGED)
 
     @classmethod
-    def from_problem(cls, id: str, problem: Problem) -> "Step":
+    def from_problem(cls, id: str, problem: Problem, name: str | None = None) -> "Step":
         """Return the part of a record that failed. Raises what may pass: the step is repeated."""
         if problem.may_pass:
             raise problem
-        return cls.from_outcome(RecordOutcome.FAILED, record_error(id, problem.code, str(problem)))
+        error = record_error(id, problem.code, str(problem), name)
+        return cls.from_outcome(RecordOutcome.FAILED, error)
 
     @classmethod
     def combine(cls, parts: Iterable["Step"], cursor: object, **attributes: object) -> "Step":

@@ -135,7 +135,13 @@ def errors(job_id: str) -> list[JobRecordError]:
     """Return the errors of the first records that failed."""
     rows = table.query(job_id, where=table.sk.begins_with("left#"), limit=INLINE_ERRORS)
     return [
-        {"id": item["id"], "code": item["code"], "message": item["message"]} for item in rows.items
+        {
+            "id": item["id"],
+            "name": item.get("name"),  # 1.0.0 has none
+            "code": item["code"],
+            "message": item["message"],
+        }
+        for item in rows.items
     ]
 
 

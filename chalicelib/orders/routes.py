@@ -21,6 +21,7 @@ from chalicelib.orders.schemas import (
     OrderChange,
     OrderFields,
     OrderPreview,
+    PaymentsPreview,
     RefundInput,
     RefundPreview,
     ShipmentChange,
@@ -199,7 +200,7 @@ def close(id: str) -> Response:
     "Record payments",
     role=Role.STAFF,
     body=TakePayments,
-    answers={201: ShownOrder},
+    answers={200: PaymentsPreview, 201: ShownOrder},
     problems=[Conflict, PreconditionFailed],
     headers=IDEMPOTENT,
     reads_first=True,
@@ -207,9 +208,12 @@ def close(id: str) -> Response:
 def pay(id: str) -> Response:
     """One payment, or up to ten in `payments`; without `amount` it is what is due. A PENDING order
     becomes PAID when nothing is due, or its deposit is reached. 422 `overpaid` has `balanceDue`.
-    Emits payment.created, order.updated, and order.paid where it applies.
+    With `dryRun` nothing is written: 200 says what would be, also the `change`. Emits
+    payment.created, order.updated, and order.paid where it applies.
     """
     received, once = body_once(TakePayments)
+    if received.dry_run:
+        return reply(200, store.preview_payments(id, received.all_payments, _request()))
     return _reply_written(201, store.record_payments(id, received.all_payments, _request(once)))
 
 

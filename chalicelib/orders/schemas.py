@@ -503,12 +503,20 @@ class PreviewedLine(TypedDict):
 
 
 class PreviewedPayment(TypedDict):
-    """A payment of an order that does not exist."""
+    """A payment that is not recorded."""
 
     amount: Annotated[str, about("A decimal amount.")]
     method: Annotated[str, about("Such as CASH or CARD_TERMINAL.")]
     tendered: Annotated[str | None, about("Cash that was handed over.")]
     change: Annotated[str | None, about("Cash to give back.")]
+
+
+class PaymentsPreview(TypedDict):
+    """What the same request without `dryRun` would do now."""
+
+    payments: Annotated[list[PreviewedPayment], about("The new payments, in their order.")]
+    balanceAfter: Annotated[str, about("`balanceDue` after them.")]
+    statusAfter: Annotated[OrderStatus, about("Its state after them.")]
 
 
 class OrderPreview(TypedDict):
@@ -693,10 +701,12 @@ class TakePayments(PaymentInput):
     """The fields of one payment, or up to ten in `payments`."""
 
     payments: Payments | None = optional("Several payments: all of them are recorded, or none.")
+    dry_run: Annotated[Flag, about("Only say what would be recorded.")] = False
 
     @model_validator(mode="after")
     def _one_of_both(self) -> "TakePayments":
-        if self.payments is not None and (len(self.model_fields_set) > 1 or not self.payments):
+        others = self.model_fields_set - {"payments", "dry_run"}
+        if self.payments is not None and (others or not self.payments):
             raise ValueError("needs either payments or the fields of one payment")
         return self
 

@@ -66,6 +66,7 @@ from chalicelib.orders.schemas import (
     NewShipment,
     OrderChange,
     PaymentInput,
+    PreviewedPayment,
     PreviewedRefund,
     RefundInput,
     ShipmentChange,
@@ -402,6 +403,20 @@ def record_payments(id: str, received: Sequence[PaymentInput], request: ChangeRe
         return lifecycle.apply_payments(before, received, request.by, clock.now_iso())
 
     return _rewrite(id, add_payments, request, action="payment.created")
+
+
+def preview_payments(
+    id: str, received: Sequence[PaymentInput], request: ChangeRequest
+) -> dict[str, object]:
+    """Return the shape of PaymentsPreview: what `record_payments` would do. Raise as it does."""
+    before = request.require_unchanged(get(id))
+    after = lifecycle.apply_payments(before, received, request.by, clock.now_iso())
+    new = after.fields["payments"][len(before.fields["payments"]) :]
+    return {
+        "payments": [pick_members(payment, PreviewedPayment) for payment in new],
+        "balanceAfter": after.fields["balanceDue"],
+        "statusAfter": after.status,
+    }
 
 
 def void_payment(id: str, payment_id: str, reason: str | None, request: ChangeRequest) -> Written:

@@ -16,7 +16,7 @@ from chalicelib import deadline
 from chalicelib.jobs import store as jobs
 from chalicelib.jobs.model import Job, JobRecordError, RecordOutcome, Step, record_error
 from chalicelib.products import store as products
-from chalicelib.products.model import Product
+from chalicelib.products.model import Product, title_of
 from chalicelib.products.schemas import MOST_STOCK, MovedStock
 from chalicelib.stocktaking import store
 from chalicelib.stocktaking.model import Line
@@ -89,5 +89,7 @@ def _count_product(
             quantities[id] = was + by
             made.append({"variantId": id, "by": by, "stock": was + by, "reason": "COUNTED"})
             continue
-        errors.append(record_error(id, *reason))
+        variant = product.variant(id) if product else None
+        name = title_of(product.fields["name"], variant["title"]) if product and variant else None
+        errors.append(record_error(id, *reason, name))
     return replace(product, quantities=quantities) if product else None, made, errors

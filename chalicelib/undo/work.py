@@ -6,6 +6,7 @@ undone.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Final
 
@@ -57,6 +58,24 @@ def _count_changed_records(job_id: str) -> int:
 
 
 def _undo_record(job: Job, record: str, entries: Sequence[Entry]) -> Step:
+    """Restore a record, and name it in what could not be restored."""
+    done = _restore_record(job, record, entries)
+    if not done.errors:
+        return done
+    name = _find_name(record)
+    return replace(done, errors=[{**error, "name": name} for error in done.errors])
+
+
+def _find_name(record: str) -> str | None:
+    """Return the number of an order or the name of a product; None if it is gone."""
+    if record.startswith("ord_"):
+        order = orders.RECORDS.find(record)
+        return order.fields["number"] if order else None
+    product = products.find(record, ["name"])
+    return product.fields["name"] if product else None
+
+
+def _restore_record(job: Job, record: str, entries: Sequence[Entry]) -> Step:
     if any(entry.undone_by == job.id for entry in entries):
         return _repeat_result(job, record)
     live = [entry for entry in entries if entry.undone_by is None]

@@ -120,7 +120,8 @@ def test_a_price_that_falls_to_zero_or_grows_too_large_fails_only_its_product(
     job = edit(jobs, {"price": {"percent": 10}}, free)
     assert jobs.counted(job) == {"unchanged": 1}, "a price of zero may stay zero"
     job = edit(jobs, {"price": change}, wrong, jobs.product(price="100"))
-    assert (job["errors"][0]["id"], job["errors"][0]["code"]) == (wrong["id"], code)
+    (error, *_) = job["errors"]
+    assert (error["id"], error["name"], error["code"]) == (wrong["id"], wrong["name"], code)
     of_any_price = change.get("percent") == -100 or "set" in change
     assert job["failed"] == (2 if of_any_price else 1)
     assert jobs.now(wrong) == wrong

@@ -62,6 +62,7 @@ def test_an_undo_keeps_later_changes(jobs: JobDesk) -> None:
     assert jobs.counted(undone) == {"updated": 1}
     (error,) = undone["errors"]
     assert (error["id"], error["code"]) == (product["id"], "changed_since")
+    assert error["name"] == "Coat", "as it is called now"
     assert "vendor" in error["message"] and "price" not in error["message"]
     now = jobs.now(product)
     assert (now["price"], now["vendor"], now["name"]) == ("10.00", "C", "Coat")
@@ -194,6 +195,7 @@ def test_a_deleted_product_is_skipped(jobs: JobDesk) -> None:
     undone = jobs.undone(edited)
     assert jobs.counted(undone) == {"unchanged": 1}
     assert undone["errors"][0]["code"] == "deleted_since"
+    assert undone["errors"][0]["name"] is None
 
 
 def test_an_undo_restores_the_sales_rep_and_tags_of_orders_but_not_the_status(
@@ -205,6 +207,7 @@ def test_an_undo_restores_the_sales_rep_and_tags_of_orders_but_not_the_status(
     undone = jobs.undone(edited)
     assert jobs.counted(undone) == {"updated": 1}
     assert "status" in undone["errors"][0]["message"]
+    assert undone["errors"][0]["name"] == paid["number"]
     now = jobs.now(paid)
     assert (now["status"], now["salesRepId"], now["tags"]) == ("PROCESSING", None, ["a"])
 

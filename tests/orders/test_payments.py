@@ -482,6 +482,25 @@ def test_cash_gets_change(shop: Shop) -> None:
     assert shop.post(ORDERS, sold).refused == ["payments.0.tendered"]
 
 
+def test_a_dry_run_of_payments_says_what_they_would_do(shop: Shop) -> None:
+    order = costing(shop, "19.50")
+    given = {"method": "CASH", "tendered": 5}
+    preview = order.pay(dryRun=True, **given)
+    assert (preview.status, order.read()) == (200, order)
+    payment = {"amount": "5.00", "method": "CASH", "tendered": "5.00", "change": "0.00"}
+    after = {"balanceAfter": "14.50", "statusAfter": "PENDING"}
+    assert preview.json == {"payments": [payment], **after}
+    parts = {"payments": [given, {"tendered": "20.00"}], "dryRun": True}
+    both = order.post("/payments", parts).json
+    assert [one["change"] for one in both["payments"]] == ["0.00", "5.50"]
+    assert (both["balanceAfter"], both["statusAfter"]) == ("0.00", "PAID")
+    over, stale = {"amount": 20, "dryRun": True}, {"If-Match": '"0"'}
+    assert order.post("/payments", over).json["code"] == "overpaid"
+    assert order.post("/payments", {"dryRun": True}, headers=stale).status == 412
+    assert order.pay(**given).json["balanceDue"] == both["payments"][1]["amount"]
+    assert order.kinds() == ["order.created", "order.updated"]
+
+
 def test_several_payments_are_recorded_together_or_not_at_all(shop: Shop) -> None:
     order = costing(shop)
     parts = [{"amount": 60, "method": "CARD_TERMINAL"}, {"amount": 41, "method": "CASH"}]

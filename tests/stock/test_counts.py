@@ -217,6 +217,8 @@ def test_lines_that_cannot_be_applied_are_errors_of_the_job(shop: Shop, jobs: Jo
     job = applied(jobs, count)
     assert outcome(job) == (6, 1, 1, 4)
     codes = {one["id"]: one["code"] for one in job["errors"]}
+    names = {one["id"]: one["name"] for one in job["errors"]}
+    assert names[gone] is None and names[sold].startswith("Blue shirt"), names
     lost = dict.fromkeys((untracked, gone, dropped), "not_tracked")
     assert codes == {sold: "insufficient_stock", **lost}
     assert [stock_of(shop, id) for id in (sold, untracked, fine, same)] == [1, None, 6, 5]

@@ -311,6 +311,7 @@ def _orders(day: Day, shirt: Any) -> None:
     other = day.admin("POST", "/orders", {"lineItems": [line], "deposit": {"percent": 30}})
     path = f"/orders/{other['id']}"
     part = {"amount": "15.00", "method": "CASH", "tendered": "20.00"}
+    day.admin("POST", f"{path}/payments", {**part, "dryRun": True})
     paid = day.admin("POST", f"{path}/payments", part)
     day.admin("POST", f"{path}/payments", {"method": "CARD_TERMINAL", "reference": "T-42"})
     payment = paid["payments"][0]

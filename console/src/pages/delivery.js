@@ -4,10 +4,10 @@ import { button, h } from "../dom.js";
 import { RECEIVER_SECONDS } from "../facts.js";
 import { dateTime, due, exact, number, words } from "../format.js";
 import { badge } from "../parts/badge.js";
-import { about } from "../parts/deliveries.js";
 import { copyButton } from "../parts/copy.js";
 import { tell, toast } from "../parts/notice.js";
 import { card, facts } from "../parts/page.js";
+import { subjectLink } from "../parts/subject.js";
 import { link } from "../router.js";
 
 const LOOKS = 20; // after a replay, at most
@@ -68,7 +68,7 @@ function page(visit, path, delivery) {
               ? [dateTime(delivery.nextAttemptAt), h.span({ class: "soft" }, " ", due(delivery.nextAttemptAt))]
               : "none",
           ],
-          delivery.subject && ["About", subjectLink(delivery)],
+          delivery.subject && ["About", subjectLink(delivery.subject)],
           ["Attempts", number(attempts.length)],
           ["Created", exact(delivery.createdAt)],
           [
@@ -101,12 +101,6 @@ function page(visit, path, delivery) {
     await visit.send("POST", `${path}/replay`, { success: "Sending again." });
     await follow(visit, path, attempts.length);
   }
-}
-
-function subjectLink(delivery) {
-  const { id } = delivery.subject;
-  const place = { ord_: "orders", prod: "products", cus_: "customers" }[id.slice(0, 4)];
-  return place ? h.a({ href: link(`/${place}/${id}`) }, about(delivery)) : about(delivery);
 }
 
 // HTTP 500, or the error if there is no status.

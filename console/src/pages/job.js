@@ -1,7 +1,7 @@
 // One job, with its progress.
 
 import { button, h, replace } from "../dom.js";
-import { ago, dateTime, number, plural, words } from "../format.js";
+import { ago, dateTime, number, plain, plural, words } from "../format.js";
 import { badge } from "../parts/badge.js";
 import { columnTable, DELIMITERS, ENCODINGS, formatName, mappingForm } from "../parts/import-columns.js";
 import { previewTable } from "../parts/import-preview.js";
@@ -11,6 +11,7 @@ import { announce } from "../parts/notice.js";
 import { once } from "../parts/once.js";
 import { CLOSED } from "../parts/order.js";
 import { card, facts, keepFocus, tile } from "../parts/page.js";
+import { subjectLink } from "../parts/subject.js";
 import { table } from "../parts/table.js";
 import { held, retype, typedSince } from "../parts/typed.js";
 import { MODES } from "../parts/upload-form.js";
@@ -142,9 +143,11 @@ export async function show(visit) {
     const report =
       job.errorReportUrl &&
       h.a({ class: "button", href: job.errorReportUrl, download: "" }, "Download failed rows");
+    const isImport = job.errors[0].row !== undefined;
+    const title = isImport ? "Failed rows" : job.failed > 0 ? "Failed" : "Left as they are";
     return card(
-      "Failed rows",
-      h.p(
+      title,
+      isImport && h.p(
         { class: "soft" },
         job.dryRun
           ? "Nothing has been imported. Fix these rows in your file before you import it."
@@ -152,17 +155,16 @@ export async function show(visit) {
       ),
       report,
       table({
-        name: "Failed rows",
+        name: title,
         columns: [
-          ...(job.errors[0].row === undefined
-            ? [{ title: "Record", cell: ({ id }) => h.code(id) }]
+          ...(!isImport
+            ? [{ title: "Record", cell: subjectLink }]
             : [
                 { title: "Product", cell: ({ name, sku, slug }) => h.bdi(name ?? sku ?? slug ?? "") },
                 { title: "Line", cell: ({ row }) => number(row), class: "number" },
                 { title: "Column", cell: ({ field }) => field },
               ]),
-          { title: "Problem", cell: ({ message }) => message },
-          { title: "Code", cell: ({ code }) => h.code(code), class: "wide" },
+          { title: "Problem", cell: ({ message }) => plain(message) },
         ],
         rows: job.errors,
       }),

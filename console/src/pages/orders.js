@@ -9,15 +9,17 @@ import { bulkEdit, bulkForm } from "../parts/bulk-edit.js";
 import { NAMES, repField, REPS } from "../parts/choice.js";
 import { list } from "../parts/list.js";
 import { empty } from "../parts/page.js";
-import { buyer, CLOSED, coded, repOf, SOURCES, STATUSES } from "../parts/order.js";
+import { buyer, CLOSED, coded, nameOf, repOf, SOURCES, STATUSES } from "../parts/order.js";
 import { daysAgo } from "../parts/zone.js";
 import { link } from "../router.js";
 import { may } from "../session.js";
 
 export async function show(visit) {
+  const { customerId } = visit.query;
+  const person = customerId && (await customerOf(visit, customerId));
   const add = may("STAFF") && h.a({ class: "button main", href: link("/orders/new") }, "Create order");
   await list(visit, {
-    top: { title: "Orders", actions: add },
+    top: { title: "Orders", actions: add, back: person && [link(`/customers/${customerId}`), person] },
     api: "admin/orders",
     name: "order",
     cards: true,
@@ -34,9 +36,9 @@ export async function show(visit) {
       { name: "to", label: `To (${TIMEZONE})`, type: "date", not: ["period"], more: true },
       { name: "paymentStatus", label: "Payment", options: [["", "All"], ...named(PAYMENTS, paymentWord)], more: true },
       { name: "tag", placeholder: "All", used: {}, more: true },
-      { name: "customerId", label: "Customer ID", placeholder: "cus_…", more: true },
+      person && { name: "customerId", label: "Customer", options: [["", "All"], [customerId, person]], more: true },
       { name: "source", placeholder: "All", used: { ...NAMES, also: SOURCES }, more: true },
-    ],
+    ].filter(Boolean),
     toQuery: ({ status, source, salesRepId, period, ...rest }) => ({
       ...(period && { from: daysAgo(Number(period)) }),
       ...rest,
@@ -72,6 +74,16 @@ export async function show(visit) {
     choose: may("STAFF") ? (selection, done) => changes(visit, selection, done) : undefined,
     none: empty("No orders yet", "Create an order here, or send orders through the API."),
   });
+}
+
+// The customer whose page leads here, as the filter says it.
+async function customerOf(visit, id) {
+  try {
+    return nameOf((await visit.get(`admin/customers/${encodeURIComponent(id)}`)).data) ?? "Erased customer";
+  } catch (refusal) {
+    if (refusal.status !== 404) throw refusal;
+    return "Customer who is gone"; // deleted, or merged into another
+  }
 }
 
 const named = (values, word) => values.map((each) => [each, word(each)]);

@@ -4,6 +4,7 @@ import { h } from "../dom.js";
 import { ago, due, number, words } from "../format.js";
 import { link } from "../router.js";
 import { badge } from "./badge.js";
+import { subjectName } from "./subject.js";
 import { table } from "./table.js";
 
 // `endpoints`: the webhooks to distinguish, if there are several.
@@ -17,7 +18,7 @@ export function deliveryTable(rows, endpoints = null) {
         cell: (delivery) => [
           h.a({ class: "row", href: link(`/settings/developer/deliveries/${delivery.id}`) }, delivery.event),
           delivery.test && h.span({ class: "soft small" }, " test"),
-          h.div({ class: "small" }, about(delivery)),
+          delivery.subject && h.div({ class: "small" }, subjectName(delivery.subject)),
           endpoints && h.div({ class: "soft small cut" }, urls.get(delivery.endpointId)),
         ],
       },
@@ -38,14 +39,6 @@ export function deliveryTable(rows, endpoints = null) {
     ],
     rows,
   });
-}
-
-// Order #1042, the product's name, or the id.
-export function about({ subject }) {
-  if (!subject) return null;
-  const { id, name } = subject;
-  if (id.startsWith("ord_")) return `Order #${name ?? id}`;
-  return h.bdi(name ?? id);
 }
 
 // HTTP 500, or the error if there is no status.

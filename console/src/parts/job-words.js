@@ -32,7 +32,8 @@ export const changeInWords = (change = {}) =>
 // { ids } or { filters } → 47 selected, or: all with search moss, status Active
 export function recordsInWords({ ids, filters }) {
   if (ids) return `${ids.length} selected`;
-  const given = Object.entries(filters ?? {}).map(([name, value]) => `${called(name).toLowerCase()} ${valueWord(name, value)}`);
+  const said = (name, value) => (name === "customerId" ? "the same customer" : `${called(name).toLowerCase()} ${valueWord(name, value)}`);
+  const given = Object.entries(filters ?? {}).map((each) => said(...each));
   return given.length ? `all with ${given.join(", ")}` : "all";
 }
 

@@ -13,6 +13,7 @@ import { shortage } from "./shortage.js";
 import { momentOf } from "./zone.js";
 import { may } from "../session.js";
 
+const PAUSE = 250; // milliseconds without a key before the change is asked for
 const REASONS = ["RETURNED", "DAMAGED", "GOODWILL", "OTHER"];
 const balanceInWords = (balance) =>
   Number(balance) < 0 ? `${money(balance.replace("-", ""))} owed to the customer` : `${money(balance)} due`;
@@ -127,15 +128,28 @@ export function moneyOf(visit, record) {
       },
     });
     visit.listen(node, "input", () => {
-      const { amount, tendered, method } = values(node);
+      const { amount, method } = values(node);
       given.hidden = !isCash(method);
-      const paid = Number(decimal(amount) || first);
-      const back = Number(decimal(tendered)) - paid;
-      over.hidden = !(paid > most);
+      over.hidden = !(Number(decimal(amount) || first) > most);
       if (over.hidden) node.elements.allowOverpayment.checked = false;
-      replace(change, !given.hidden && tendered.trim() && back >= 0 && `Change ${money(back.toFixed(3))}`);
+      visit.after(PAUSE, "change", showChange);
     });
     node.elements.amount.select();
+
+    // As the API says it. Nothing while the cash is less than the amount.
+    async function showChange() {
+      const { amount, tendered, method } = values(node);
+      const mine = visit.latest("change");
+      if (!isCash(method) || !tendered.trim()) return replace(change);
+      const cash = { method: "CASH", amount: amountOf(amount) || first, tendered: amountOf(tendered) };
+      const body = { ...cash, allowOverpayment: true, dryRun: true };
+      try {
+        const { data } = await visit.send("POST", `${path}/payments`, { body, signal: mine });
+        return replace(change, `Change ${money(data.payments[0].change)}`);
+      } catch {
+        return mine.aborted || replace(change);
+      }
+    }
 
     function receipt({ payments }) {
       const { amount, change: back } = payments.at(-1);

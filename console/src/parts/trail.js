@@ -1,10 +1,11 @@
 // Who changed a record, and how: its entries of the audit log.
 
 import { h } from "../dom.js";
-import { called, words } from "../format.js";
+import { called, exact, words } from "../format.js";
 import { valueWord } from "./words.js";
 import { link } from "../router.js";
 import { may } from "../session.js";
+import { isRecord, subjectLink } from "./subject.js";
 import { timeline } from "./timeline.js";
 import { walked } from "./walked.js";
 
@@ -25,7 +26,7 @@ function eventOf({ at, action, actor, changes, jobId, record, request }, { recor
     isOther && [" ", h.a({ href: link(`/orders/${record.id}`) }, `order ${record.number}`)],
     jobId && [" by a ", h.a({ href: link(`/jobs/${jobId}`) }, "job")],
   ];
-  return { at, by: actor.keyName ?? "the operator", lines: [head, ...changes.map(changeOf)] };
+  return { at, by: actor.keyName ?? "the operator", lines: [head, ...changes.filter(hasWord).map(changeOf)] };
 }
 
 // "order.updated" → "Updated"; "payment.created" → "Payment created".
@@ -34,6 +35,23 @@ const said = (action) => words(action.replace(/^(order|product|customer)\./, "")
 const changeOf = ({ field, before, after }) =>
   h.span({ class: "small" }, nameOf(field), ": ", value(field, before), " → ", value(field, after));
 
-// Without ids of parts, which say nothing to a reader: "variants[var_1].price" → "Variants price".
-const nameOf = (field) => called(field.replaceAll(/\[[^\]]*\]/g, ""));
-const value = (field, told) => (told === null || told === "" ? "–" : h.bdi(valueWord(field, told)));
+// Ids of parts say nothing to a reader: "variants[var_1].price" → "Variants price". A record has a page: "customer.id" → "Customer".
+const nameOf = (field) => called(field.replaceAll(/\[[^\]]*\]|\.id$|(?<!external|salesRep)Id$/g, ""));
+const isPart = (told) => /^[a-z]{2,4}_[0-9A-Z]{26}/.test(told) && !isRecord(told);
+const hasWord = ({ before, after }) => !isPart(before ?? after);
+
+function value(field, told) {
+  if (told === null || told === "" || told === "[]") return "–";
+  if (isRecord(told)) return subjectLink({ id: told, name: null });
+  if (/^\d{4}-\d\d-\d\dT.*Z$/.test(told)) return exact(told);
+  return h.bdi(/^\["/.test(told) ? listed(told) : valueWord(field, told));
+}
+
+// A list of texts; one that was cut stays as it is.
+function listed(told) {
+  try {
+    return JSON.parse(told).join(", ");
+  } catch {
+    return told;
+  }
+}

@@ -238,8 +238,10 @@ ASKED = re.compile(r"/api/")
 
 
 def is_trial(asked: Request) -> bool:
-    """Whether a request only asks what an order would come to."""
-    return asked.url.endswith("/orders") and '"dryRun":true' in (asked.post_data or "")
+    """Whether a request only asks what an order would come to, or which change is given."""
+    return asked.url.endswith(("/orders", "/payments")) and '"dryRun":true' in (
+        asked.post_data or ""
+    )
 
 
 @contextmanager

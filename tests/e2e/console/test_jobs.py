@@ -1,5 +1,6 @@
 """Jobs in the console: what was done in the background, by whom, to which records, and its undo."""
 
+import re
 import time
 from collections.abc import Callable
 
@@ -50,6 +51,50 @@ def test_each_job_says_what_it_did_and_is_undone_in_the_list(another: Callable[.
     desk.page.get_by_role("link", name=f"all with search jobbed{RUN}").click()
     desk.heading("Products")
     expect(desk.label("Search")).to_have_value(f"jobbed{RUN}")
+
+
+def test_what_an_undo_left_is_named_and_linked(desk: Desk) -> None:
+    made = [desk.api.product(f"Left{RUN} {n}", price="10.00", vendor="A") for n in range(2)]
+    order = desk.api.order(f"Left order {RUN}")
+    asked = {"ids": [one["id"] for one in made], "change": {"vendor": "B"}}
+    edit = desk.api.post("products/bulk-edit", asked)["jobId"]
+    until(lambda: desk.api.get(f"jobs/{edit}")["status"] == "COMPLETED")
+    desk.api.call("PUT", f"products/{made[0]['id']}", {"vendor": "C"})
+    move = {"ids": [order["id"]], "change": {"status": "PROCESSING"}}
+    failed = desk.api.post("orders/bulk-edit", move)["jobId"]
+    undo = desk.api.call("POST", f"jobs/{edit}/undo")["jobId"]
+    for job, name, title in (
+        (undo, made[0]["name"], "Left as they are"),
+        (failed, f"Order #{order['number']}", "Failed"),
+    ):
+        until(lambda job=job: desk.api.get(f"jobs/{job}")["status"] == "COMPLETED")
+        desk.open(f"/jobs/{job}")
+        table = desk.page.get_by_role("region", name=title, exact=True)
+        expect(table.get_by_role("link", name=name)).to_be_visible()
+        text = table.inner_text().replace(RUN, "")
+        assert not re.search("prod_|ord_|[a-z][A-Z]|[A-Z]_[A-Z]", text), text
+    desk.page.get_by_role("link", name=f"Order #{order['number']}").click()
+    desk.heading(f"Order #{order['number']}")
+
+
+def test_every_change_of_an_order_is_told_without_ids(desk: Desk) -> None:
+    order = desk.api.order(f"Told {RUN}", customer={"email": f"told1{RUN}@example.com"}, tags=["a"])
+    other = desk.api.post("customers", {"email": f"told2{RUN}@example.com", "firstName": "Otto"})
+    sold = desk.api.product(f"Added{RUN}", price="4.00")["variants"][0]["id"]
+    more = {"add": [{"variantId": sold, "quantity": 1}], "orderDate": "2026-11-01T10:00:00Z"}
+    moved = {"customer": {"id": other["id"]}, **more, "reason": "Was mistyped"}
+    desk.api.post(f"orders/{order['id']}/edit", moved)
+    desk.api.call("PATCH", f"orders/{order['id']}", {"tags": ["a", "b"]})
+    entries = f"audit?recordId={order['id']}"
+    until(lambda: len(desk.api.get(entries)["data"]) == 3, 120)
+    desk.shown(order)
+    desk.unfold("Every change")
+    told = desk.page.locator("details", has_text="Every change").last
+    expect(told).to_contain_text("Tags: a → a, b")
+    text = told.inner_text().replace(RUN, "")
+    assert not re.search("(cus|var|prod|li|adr)_|[a-z][A-Z]|T\\d\\d:|IN_", text), text
+    told.get_by_role("link", name="Customer").last.click()
+    desk.heading("Otto")
 
 
 def test_the_records_of_a_job_lead_to_the_open_orders(desk: Desk) -> None:

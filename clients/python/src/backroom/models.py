@@ -1867,6 +1867,8 @@ class JobRecordError(TypedDict):
 
     id: str
     """Identifier."""
+    name: str | None
+    """Name of a product or variant, number of an order; null: unknown."""
     code: str
     """What happened, for programs."""
     message: str
@@ -2653,6 +2655,17 @@ class PaymentVoidedEvent(TypedDict):
     """What it is about."""
 
 
+class PaymentsPreview(TypedDict):
+    """What the same request without `dryRun` would do now."""
+
+    payments: list[PreviewedPayment]
+    """The new payments, in their order."""
+    balanceAfter: str
+    """`balanceDue` after them."""
+    statusAfter: OrderStatus
+    """Its state after them."""
+
+
 class PreviewedLine(TypedDict):
     """A line of an order that does not exist."""
 
@@ -2684,7 +2697,7 @@ class PreviewedMapping(TypedDict):
 
 
 class PreviewedPayment(TypedDict):
-    """A payment of an order that does not exist."""
+    """A payment that is not recorded."""
 
     amount: str
     """A decimal amount."""
@@ -3647,6 +3660,8 @@ class TakePayments(TypedDict):
     """Accept more than is due."""
     payments: NotRequired[list[PaymentInput] | None]
     """Several payments: all of them are recorded, or none."""
+    dryRun: NotRequired[bool]
+    """Only say what would be recorded."""
 
 
 class TestDelivery(TypedDict):

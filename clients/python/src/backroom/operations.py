@@ -80,6 +80,7 @@ from backroom.models import (
     OrderPreview,
     OrderSort,
     OrderStatus,
+    PaymentsPreview,
     PaymentStatus,
     PreviewedMapping,
     Product,
@@ -1069,16 +1070,17 @@ class Operations:
         idempotency_key: str = AUTOMATIC,
         if_match: str | None = None,
         timeout: float | None = None,
-    ) -> Order:
+    ) -> PaymentsPreview | Order:
         """Record payments.
 
         One payment, or up to ten in `payments`; without `amount` it is what is due. A PENDING
         order becomes PAID when nothing is due, or its deposit is reached. 422 `overpaid` has
-        `balanceDue`. Emits payment.created, order.updated, and order.paid where it applies.
+        `balanceDue`. With `dryRun` nothing is written: 200 says what would be, also the
+        `change`. Emits payment.created, order.updated, and order.paid where it applies.
 
         `POST /api/admin/orders/{id}/payments`, from the role STAFF on.
         """
-        answer: Order = self._transport.call(
+        answer: PaymentsPreview | Order = self._transport.call(
             "POST",
             "/api/admin/orders/{}/payments",
             (id,),

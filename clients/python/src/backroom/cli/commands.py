@@ -523,7 +523,8 @@ def pay_order(
     if allow_overpayment:
         body["allowOverpayment"] = True
     with base.open_own_shop() as shop:
-        _show_order(shop.pay_order(_find_order_id(shop, order), cast(Any, body)), as_json=as_json)
+        paid = shop.pay_order(_find_order_id(shop, order), cast(Any, body))
+    _show_order(cast(Any, paid), as_json=as_json)
 
 
 @orders.command("refund")

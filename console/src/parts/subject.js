@@ -1,0 +1,26 @@
+// The record that something is about, such as an event or an error of a job: its name, and a link to its page.
+
+import { h } from "../dom.js";
+import { link } from "../router.js";
+
+const KINDS = {
+  ord_: ["Order", "orders"],
+  prod: ["Product", "products"],
+  var_: ["Product", "products"],
+  cus_: ["Customer", "customers"],
+};
+const kindOf = (id) => KINDS[id.slice(0, 4)] ?? [id];
+
+export const isRecord = (value) => /^(ord|prod|var|cus)_[0-9A-Z]{26}/.test(value);
+
+// Order #1042, the product's name, or what kind of record it is.
+export function subjectName({ id, name }) {
+  if (id.startsWith("ord_") && name) return `Order #${name}`;
+  return name ? h.bdi(name) : kindOf(id)[0];
+}
+
+export function subjectLink({ id, name }) {
+  const [, place] = kindOf(id);
+  const own = id.startsWith("var_") ? `prod_${id.slice(4, 30)}` : id; // a variant is on its product's page
+  return place ? h.a({ href: link(`/${place}/${own}`) }, subjectName({ id, name })) : subjectName({ id, name });
+}
