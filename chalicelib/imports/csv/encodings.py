@@ -105,18 +105,18 @@ class Undecided(FileRejected):
 
 
 def find_encoding(name: str) -> str:
-    """Return the encoding with a name. Raises FileRejected: unknown_encoding.
+    """Return the usual name of an encoding. Raises FileRejected: unknown_encoding.
 
     It is one of `KNOWN`, or any other of Python's in which the marks of a CSV are those of
     ASCII.
     """
     plain = name.strip().lower()
-    found = _ALIASES.get(plain, plain)
-    if found in KNOWN:
-        return found
+    known = _ALIASES.get(plain, plain)
+    if known in KNOWN:
+        return known
     with suppress(LookupError, UnicodeError, ValueError):
-        if _CSV_MARKS.decode(found) == _CSV_MARKS.decode():
-            return codecs.lookup(found).name
+        if _CSV_MARKS.decode(known) == _CSV_MARKS.decode():
+            return codecs.lookup(known).name
     message = (
         f'"{name[:40]}" is not a known encoding, such as {", ".join(KNOWN)}. Save the file as CSV'
         " UTF-8."
@@ -143,8 +143,8 @@ def judge_encoding(pieces: Iterable[bytes], may_be_utf8: bool = False) -> str:
 
 
 def _collect_words(pieces: Iterable[bytes]) -> list[bytes]:
-    """Different words that are no ASCII, as far as there is room in a sample."""
-    found: dict[bytes, None] = {}
+    """Return the different words that are not ASCII, as many as fit into a sample."""
+    words: dict[bytes, None] = {}
     size, held = 0, b""
     for piece in chain(pieces, [b"\n"]):
         held += piece
@@ -154,11 +154,11 @@ def _collect_words(pieces: Iterable[bytes]) -> list[bytes]:
             continue
         for line in lines.splitlines():
             for word in _WORD.findall(line) if not line.isascii() else ():
-                size += 0 if word in found else len(word)
-                found[word] = None
+                size += 0 if word in words else len(word)
+                words[word] = None
         if size > _SAMPLE:
             break
-    return list(found)
+    return list(words)
 
 
 class _Fit(NamedTuple):
@@ -169,9 +169,10 @@ class _Fit(NamedTuple):
 
 
 def _choose_possible(words: list[bytes], fits: Mapping[str, _Fit]) -> list[str]:
-    """Return the encodings in which most words are of one alphabet.
+    """Return the encodings that may be right: at least one.
 
-    Also those in which nearly as many are, and all are of any.
+    These are the one in which most words are of one alphabet, and those in which nearly as many
+    are; fewer, if amounts of money or Korean signs decide.
     """
     most = max(fits.values()).of_one
     possible = [
@@ -190,6 +191,7 @@ def _choose_possible(words: list[bytes], fits: Mapping[str, _Fit]) -> list[str]:
 
 
 def _measure_fit(words: list[bytes], encoding: str) -> _Fit:
+    """Return how many words are of an alphabet, or are everyday signs, if read in an encoding."""
     read = [word.decode(encoding, "replace") for word in words]
     if encoding in _SIGNS:
         text = "".join(read).translate(_MARKS)
@@ -211,7 +213,7 @@ def _measure_fit(words: list[bytes], encoding: str) -> _Fit:
 
 
 def _is_everyday(text: str, encoding: str) -> bool:
-    """Whether all signs of an East Asian text are everyday ones."""
+    """Return whether all signs of an East Asian text are everyday ones."""
     smaller, everyday = _SIGNS[encoding]
     try:
         return all(c.encode(smaller)[0] in everyday for c in text if not c.isascii())
@@ -220,7 +222,7 @@ def _is_everyday(text: str, encoding: str) -> bool:
 
 
 def _may_be_word(text: str, encoding: str) -> bool:
-    """Say whether nothing in a text speaks against its being a word read in the right encoding.
+    """Return whether a text may be a word that was read in the right encoding.
 
     Against it speak letters and marks in places where no language has them, for some encodings
     more of these than for others, and a capital inside a word. Digits and signs are no reason.
@@ -231,7 +233,7 @@ def _may_be_word(text: str, encoding: str) -> bool:
 
 
 def _has_inner_capital(text: str) -> bool:
-    """Whether a capital follows a small letter, or a small letter several capitals.
+    """Return whether a capital follows a small letter, or a small letter several capitals.
 
     `CafÈ`, `ìBest`, `PERñ`: one of the two is not ASCII.
     """
@@ -244,7 +246,10 @@ def _has_inner_capital(text: str) -> bool:
 
 
 def _decode_samples(words: list[bytes], possible: Iterable[str]) -> list[DecodedSample]:
-    """Each different reading once, with words that differ first."""
+    """Return each different reading of the words once; words in which they differ are first.
+
+    Of encodings with the same reading, the first in `possible` counts.
+    """
     read = {name: [word.decode(name, "replace") for word in words] for name in possible}
     same = [len({each[at] for each in read.values()}) == 1 for at in range(len(words))]
     shown = sorted(range(len(words)), key=same.__getitem__)[:_SHOWN]

@@ -32,7 +32,10 @@ class Keys(Protocol):
 
 
 def name_key(name: str) -> str:
-    """Return the key of rows that say nothing but a name: no slug, which two names may share."""
+    """Return the key of rows that identify their product only by a name; "" for no name.
+
+    It is no slug, because two names may have one slug.
+    """
     return f"name {' '.join(name.casefold().split())}" if name else ""
 
 
@@ -54,7 +57,7 @@ class Group:
     too_large: RowError | None = None
 
     def add(self, row: CsvRow) -> None:
-        """Add a row. Those of a product that is too large are not held."""
+        """Add a row, and count it. All rows are dropped once the product is too large."""
         self.count += 1
         self.size += row.size
         if row.size > LARGEST_ROW:
@@ -81,7 +84,10 @@ def refuse_size(line: int, rows: int, size: int) -> RowError | None:
 
 
 def group_rows(rows: Iterable[CsvRow], keys: Keys) -> Iterator[Group]:
-    """Yield the groups of adjacent rows of one product, in the order of the file."""
+    """Yield the groups of adjacent rows of one product, in the order of the file.
+
+    A row without a key belongs to the group above, as does one with one of its keys or aliases.
+    """
     group: Group | None = None
     above: list[str] = []
     for row in rows:

@@ -64,6 +64,7 @@ def _decode_lines(block: bytes, encoding: str, quotes: int) -> list[str]:
 
 
 def _decode_line(line: bytes, encoding: str) -> str:
+    """Return a line; one with bytes that the encoding lacks has U+FFFD and NUL in their place."""
     try:
         return line.decode(encoding)
     except UnicodeDecodeError:

@@ -50,7 +50,10 @@ class Section(NamedTuple):
 
 @lru_cache(1000)
 def parse_format(code: str) -> tuple[Section, ...] | None:
-    """Return the sections of a format's code; None if it shows no text of the number."""
+    """Parse the code of a number format into its sections.
+
+    None if its text must not be used: it is `General`, shows a date or a fraction, or is too long.
+    """
     if len(code) > _LONGEST:
         return None
     parts: list[list[re.Match[str]]] = [[]]
@@ -110,10 +113,12 @@ def normalize_shown(text: str, value: float) -> str | None:
 
 
 def _drop_signs(text: str) -> str:
+    """Return a text without minus signs, dashes and brackets."""
     return re.sub("[-−–()]", "", text)
 
 
 def _parse_section(tokens: Iterable[re.Match[str]]) -> Section | None:
+    """Parse a section of a format; None if it shows a date, duration, fraction or thousands."""
     condition = None
     pieces: list[str] = []
     percents = 0
@@ -156,6 +161,7 @@ def _without_commas(section: Section) -> Section | None:
 
 
 def _choose_section(number: Decimal, sections: tuple[Section, ...]) -> Section | None:
+    """Return the section for a number, by its condition or its sign; None if no condition fits."""
     if any(section.condition for section in sections):
         fitting = (each for each in sections if _fulfils(number, each.condition))
         return next(fitting, None)
@@ -165,6 +171,7 @@ def _choose_section(number: Decimal, sections: tuple[Section, ...]) -> Section |
 
 
 def _fulfils(number: Decimal, condition: tuple[str, Decimal] | None) -> bool:
+    """Return whether a number fulfils a section's condition, such as (">=", 100)."""
     if condition is None:
         return True
     sign, limit = condition
@@ -175,7 +182,7 @@ def _fulfils(number: Decimal, condition: tuple[str, Decimal] | None) -> bool:
 
 
 def _fill(number: Decimal, pieces: tuple[str, ...]) -> str:
-    """Put the digits of a number into the pieces of a section."""
+    """Return the text of a number, without its sign, in the pieces of a section."""
     point = pieces.index(".") if "." in pieces else len(pieces)
     places = [piece for piece in pieces[point:] if piece in _DIGITS]
     whole, _, decimals = f"{_round(number, len(places)):f}".partition(".")
@@ -191,6 +198,7 @@ def _fill(number: Decimal, pieces: tuple[str, ...]) -> str:
 
 
 def _fill_from_right(whole: str, pieces: Iterable[str]) -> str:
+    """Return the whole digits of a number in these pieces; the first takes all that are left."""
     digits, text = whole.lstrip("0"), ""
     backwards = list(pieces)[::-1]
     last = max((at for at, piece in enumerate(backwards) if piece in _DIGITS), default=-1)
@@ -208,7 +216,7 @@ def _fill_from_right(whole: str, pieces: Iterable[str]) -> str:
 
 
 def _insert_zero(text: str, backwards: list[str]) -> str:
-    """Show 0 where no digit has to be shown: a price of nothing is no blank."""
+    """Return a text without digits with a 0 at its place: a price of nothing is no blank."""
     after = "".join(piece[1:] for piece in reversed(backwards[: _first_digit(backwards)]))
     return text[: len(text) - len(after)] + "0" + after
 

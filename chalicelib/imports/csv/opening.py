@@ -71,7 +71,7 @@ class Table:
     _rest: Iterator[CsvRow]
 
     def rows(self) -> Iterator[CsvRow]:
-        """Every row after the header that is not blank. Raises FileRejected if there is none."""
+        """Yield the rows after the header that are not blank. Raises FileRejected without any."""
         row = None
         for row in self._rest:
             yield row
@@ -160,7 +160,7 @@ class _Header(NamedTuple):
 
 
 def _number_columns(rows: Iterator[CsvRow]) -> tuple[_Header, Iterator[CsvRow]]:
-    """Return a header for a file that has none, and the rows."""
+    """Return numbered names for a file without a header, and all its rows."""
     first = list(islice(rows, _COUNTED))
     columns = max((len(row.cells) for row in first), default=0)
     names = tuple(f"Column {n}" for n in range(1, columns + 1))
@@ -168,7 +168,10 @@ def _number_columns(rows: Iterator[CsvRow]) -> tuple[_Header, Iterator[CsvRow]]:
 
 
 def _read_header(rows: Iterator[CsvRow], line: int, above: int) -> _Header:
-    """Take the header: the first row from `line` on, after so many others. Raises FileRejected."""
+    """Take the header from `rows`: the first from `line` on, after `above` others.
+
+    Raises FileRejected.
+    """
     header = next(islice((row for row in rows if row.line >= line), above, None), None)
     if header is None:
         message = "The header cannot be read. There is no such line."
@@ -183,6 +186,7 @@ def _read_header(rows: Iterator[CsvRow], line: int, above: int) -> _Header:
 
 
 def _refuse_what_is_not_csv(head: bytes) -> None:
+    """Raise FileRejected if a file begins as another known type of file does."""
     start = head.removeprefix(codecs.BOM_UTF8).lstrip()
     for magic, what in _NOT_CSV:
         if start.startswith(magic):
@@ -192,7 +196,10 @@ def _refuse_what_is_not_csv(head: bytes) -> None:
 
 
 def _find_encoding(head: bytes, chosen: str) -> tuple[str, int]:
-    """Return the encoding if it is given or the first bytes show it; and its mark's length."""
+    """Return the encoding by its mark, as chosen, or UTF-16 by its zeros; "" if none of these.
+
+    The second value is the length of the byte order mark.
+    """
     for mark, encoding in _BOMS:
         if head.startswith(mark):
             return encoding, len(mark)
@@ -269,14 +276,14 @@ def _find_layout(sample: str, chosen: str) -> tuple[str, int, int]:
 
 
 def _is_regular(lines: list[str], delimiters: str) -> bool:
-    """Whether every line that was read has as many delimiters as the first of them."""
+    """Return whether all lines have as many delimiters as the first: of its most frequent kind."""
     header, *rows = lines
     count, mark = max((header.count(mark), mark) for mark in delimiters)
     return count > 0 and len(rows) > 0 and all(row.count(mark) == count for row in rows)
 
 
 def _find_line_end(sample: str) -> str:
-    """Return the line end that stands first outside quotes."""
+    """Return the first line end outside quotes; "" if there is none."""
     found = _LINE_END.search(_QUOTED.sub("", sample))
     return found[0] if found else ""
 

@@ -68,7 +68,7 @@ def restore_line_breaks(rows: Iterator[CsvRow], is_workbook: bool) -> Iterator[C
 
 
 class Splitter:
-    """Lines in, rows out.
+    """Splits the lines of a file into rows.
 
     A quote that is never closed, or that is where no quote can be, spoils only the line that it
     began on: reading continues with the next. Only what grows beyond LARGEST_ROW and does not
@@ -138,14 +138,15 @@ class Splitter:
             yield line
 
     def _next_lines(self) -> Iterator[str]:
+        """Yield the lines that are to be read again, and then those of the file."""
         while self._again:
             yield self._again.popleft()
         yield from self._lines
 
     def _read_with_blanks(self) -> CsvRow | None:
-        """Return the row with blanks between a closing quote and the delimiter, if it is one.
+        """Return the row that is held if only blanks after closing quotes spoil it; None otherwise.
 
-        The csv module does not accept such a row.
+        The csv module does not accept such a row. Its lines are then no longer held.
         """
         self._held += islice(self._next_lines(), max(0, _FOLLOWING - len(self._held)))
         text = ""
@@ -161,7 +162,10 @@ class Splitter:
         return None
 
     def _take_row(self, lines: int, text: str) -> CsvRow:
-        """Return the row of so many of the lines that are held; the others are read again."""
+        """Return a row made of `text`, for so many of the held lines; the others are read again.
+
+        No line is held after that.
+        """
         size = sum(map(len, self._held[:lines]))
         row = CsvRow(self._line, _guess_cells(text, self._delimiter), None, size)
         self._again.extendleft(reversed(self._held[lines:]))
@@ -171,7 +175,7 @@ class Splitter:
         return row
 
     def _take_broken_row(self, code: str) -> CsvRow:
-        """Return the row that cannot be read: its first line, or a cell of many lines."""
+        """Return a failed row for what is held: its first line, or all lines of a huge cell."""
         first, *following = self._held[: 1 + _FOLLOWING]
         may_be_cell = self._size > LARGEST_ROW or self._is_cut
         row = self._take_row(1, _cut_line(first))
@@ -183,7 +187,7 @@ class Splitter:
         return _mark_failed(row, code or "unclosed_quote")
 
     def _skip_to_quote(self, row: CsvRow) -> CsvRow:
-        """Return the row with all lines up to the one in which its quote is closed."""
+        """Skip the lines up to the one that closes the row's quote; return the row, now larger."""
         size = row.size
         for text in self._next_lines():
             size += len(text)
@@ -193,7 +197,7 @@ class Splitter:
         return _mark_failed(row._replace(size=size), "unclosed_quote")
 
     def _closes_quote(self, text: str) -> bool:
-        """Whether a quote that is open before this line is closed after it."""
+        """Return whether a quote that is open before this line is closed after it."""
         if len(text) > LARGEST_LINE:
             return text.count('"') % 2 == 1
         if '"' not in text:
@@ -204,6 +208,7 @@ class Splitter:
             return False
 
     def _look_like_rows(self, lines: list[str]) -> bool:
+        """Return whether at least half of these lines have as many cells as the header."""
         widths = [len(_guess_cells(_cut_line(line), self._delimiter)) for line in lines]
         return widths.count(self._width) * 2 >= len(lines) > 0
 
@@ -214,7 +219,7 @@ def _cut_line(line: str) -> str:
 
 
 def _guess_cells(line: str, delimiter: str) -> list[str]:
-    """Return the cells of a line that is no CSV: those in quotes are read, the others cut."""
+    """Return the cells of a line that may be no CSV: the quoted ones unquoted, the others as is."""
     end = re.escape(delimiter)
     cell = re.compile(rf'[ \t]*"((?:[^"]|"")*+)"[ \t]*{end}|([^{end}]*){end}')
     found = cell.finditer(line + delimiter)
@@ -222,13 +227,14 @@ def _guess_cells(line: str, delimiter: str) -> list[str]:
 
 
 def _is_cells_only(line: str, delimiter: str) -> bool:
-    """Whether a line is nothing but cells, in quotes or without any, with blanks around them."""
+    """Return whether a line is nothing but cells, quoted or without quotes, with blanks around."""
     end = re.escape(delimiter)
     cell = rf'[ \t]*+(?:"(?:[^"]|"")*+"[ \t]*+|[^"{end}]*+)'
     return re.fullmatch(rf"{cell}(?:{end}{cell})*+", line) is not None
 
 
 def _mark_failed(row: CsvRow, code: str) -> CsvRow:
+    """Return the row with a problem of this code."""
     message = _PROBLEMS[code].format(line=row.line)
     return row._replace(problem=RowError(row.line, "", code, message))
 

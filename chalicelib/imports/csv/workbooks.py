@@ -75,7 +75,7 @@ _Place = tuple[int, int, _Form]  # with its row and column, from 0
 
 
 def is_workbook(head: bytes) -> bool:
-    """Whether a file begins as a ZIP archive does, which such a workbook is."""
+    """Return whether a file begins as a ZIP archive does, which such a workbook is."""
     return head.startswith(b"PK\x03\x04")
 
 
@@ -146,6 +146,7 @@ def convert_standard_input() -> None:
 
 
 def _exit_rejected(code: str, message: str) -> NoReturn:
+    """End the process; `convert_workbook` raises FileRejected with this code and message."""
     print("\n" + json.dumps([code, message]), file=sys.stderr, flush=True)
     os._exit(_REJECTED)  # what standard output still holds is not written
 
@@ -188,18 +189,20 @@ def as_csv(
 
 
 def _choose_sheet(names: list[str], sheet: str) -> str:
-    found = next((name for name in names if name.casefold() == sheet.strip().casefold()), None)
-    if sheet and found is None:
+    """Return the name of the sheet that is asked for, or of the first. Raises FileRejected."""
+    chosen = next((name for name in names if name.casefold() == sheet.strip().casefold()), None)
+    if sheet and chosen is None:
         existing = ", ".join(f'"{name}"' for name in names[:20])
         raise FileRejected(
             "unknown_sheet", f'There is no sheet "{sheet[:60]}"; there are {existing}.'
         )
     if not names:
         raise FileRejected("empty_file", "The workbook has no sheet with cells.")
-    return found or names[0]
+    return chosen or names[0]
 
 
 def _open_archive(data: bytes) -> zipfile.ZipFile:
+    """Open a workbook's ZIP archive. Raises FileRejected if it is damaged, or no workbook."""
     try:
         archive = zipfile.ZipFile(io.BytesIO(data))
     except _DAMAGED as error:
@@ -229,6 +232,7 @@ def _find_far_corner(archive: zipfile.ZipFile, part: str, end: tuple[int, int]) 
 
 
 def _column_number(letters: str) -> int:
+    """Return the number of a column, from 1: `A` → 1, `AA` → 27."""
     number = 0
     for letter in letters:
         number = number * 26 + ord(letter) - 64
@@ -241,9 +245,9 @@ def _column_number(letters: str) -> int:
 def _fill_merged(
     rows: Iterator[list[Any]], first: int, merged: Iterable[tuple[tuple[int, int], tuple[int, int]]]
 ) -> Iterator[list[Any]]:
-    """Yield the rows with the value of merged cells in each of their rows.
+    """Yield the rows; the value of cells merged over several rows is in each of them.
 
-    Such as the brand of several products.
+    An example is the brand of several products. `first`: the column with which the rows begin.
     """
     begins: dict[int, list[tuple[int, int]]] = {}
     for (top, left), (bottom, right) in merged:
@@ -281,6 +285,7 @@ def _write_lines(
 
 
 def _show_cell(cell: object, form: _Form | None) -> str:
+    """Return the text of a cell: as its format shows it, or as a CSV has it."""
     if isinstance(form, str):
         return form
     if isinstance(cell, bool):
@@ -321,9 +326,10 @@ def _number_forms(archive: zipfile.ZipFile, part: str, sheet: int) -> Iterator[_
 
 
 def _is_uncalculated(cells: IO[bytes]) -> bool:
-    """Whether a formula has no value. The end of a piece is searched with the next one."""
+    """Return whether a sheet has a formula without a value."""
     pieces = chain([b""], iter(lambda: cells.read(_PIECE), b""))
-    return any(_UNCALCULATED.search(one[-_AROUND:] + other) for one, other in pairwise(pieces))
+    # The end of a piece is searched with the next one.
+    return any(_UNCALCULATED.search(a[-_AROUND:] + b) for a, b in pairwise(pieces))
 
 
 def _shown_texts(content: object, sheet: int) -> Iterator[_Place]:
@@ -390,7 +396,7 @@ def _formats_by_style(archive: zipfile.ZipFile) -> dict[str, tuple[Section, ...]
 
 
 def _find_sheet_part(archive: zipfile.ZipFile, sheet: int) -> str:
-    """Where an `.xlsx` keeps a sheet; empty if that is not there, and for an `.ods`."""
+    """Return the part of an `.xlsx` that has a sheet; "" if there is none, and for an `.ods`."""
     if "content.xml" in archive.namelist():
         return ""
     relations = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"

@@ -113,7 +113,7 @@ class BigCommerce(Format):
         elif tracking.casefold() in {"product", "by product"} and row is not variant.draft.rows[0]:
             return  # one count for all variants: the stock of each is unknown
         else:
-            variant.count()
+            variant.set_stock()
 
     def _rule(self, draft: Draft, row: Row) -> None:
         """Read the old export's row with a variant's own price, such as `[FIXED]12.50`."""

@@ -122,7 +122,7 @@ _LONGEST: Final = 60
 
 
 def text(cell: str) -> str:
-    """Line breaks as LF."""
+    """Return a text with its line breaks as LF."""
     return cell.replace("\r\n", "\n")
 
 
@@ -138,18 +138,19 @@ def barcode(cell: str) -> str | None:
 
 
 def amount(cell: str, shop: Shop) -> str:
-    """Return a decimal string with the currency's decimals.
+    """Parse an amount; return it as a decimal string with the currency's decimals. Raises BadCell.
 
     It is read from `12.5`, `1.299,00`, `€ 12.50`, `12 EUR`. One separator before exactly three
-    digits could be either: it is refused, not guessed, unless the currency has three decimals.
+    digits could be either: it is refused, not guessed, unless the currency has three decimals. An
+    amount below zero, or in another currency, is refused too.
     """
-    found = None if len(cell) > _LONGEST else _AMOUNT.fullmatch(cell.translate(_SPACES).strip())
-    if not found:
+    match = None if len(cell) > _LONGEST else _AMOUNT.fullmatch(cell.translate(_SPACES).strip())
+    if not match:
         raise BadCell("not_an_amount", f"{_quote_cell(cell)} is not an amount.")
-    for mark in (found["before"], found["after"]):
+    for mark in (match["before"], match["after"]):
         if mark:
             _refuse_other_currency(mark, cell, shop)
-    number = found["number"].strip()
+    number = match["number"].strip()
     if number.startswith("-") and number.strip("-0., '"):
         raise BadCell("negative_amount", f"{_quote_cell(cell)} is below zero.")
     places = money.decimals(shop.currency)
@@ -166,36 +167,36 @@ def amount(cell: str, shop: Shop) -> str:
 
 
 def percent(cell: str) -> Decimal:
-    """From `12.5`, `12,5` or `12.5 %`: it has any decimals, whatever the currency has."""
-    found = re.fullmatch(r"([0-9]{1,3}(?:[.,][0-9]{1,6})?) ?%?", cell)
-    if not found:
+    """Parse a percentage such as `12.5`, `12,5` or `12.5 %`. Raises BadCell."""
+    match = re.fullmatch(r"([0-9]{1,3}(?:[.,][0-9]{1,6})?) ?%?", cell)
+    if not match:
         raise BadCell("not_an_amount", f"{_quote_cell(cell)} is not a percentage.")
-    return Decimal(found[1].replace(",", "."))
+    return Decimal(match[1].replace(",", "."))
 
 
 def part(amount: Decimal, percents: Decimal, shop: Shop) -> Decimal:
-    """So many percent of an amount; what is left of it is rounded half up."""
+    """Return so many percent of an amount, so that what is left of it is rounded half up."""
     left = Fraction(amount) * (100 - Fraction(percents)) / 100
     return amount - money.round_half_up(left, shop.currency)
 
 
 def currency(cell: str, shop: Shop) -> str:
-    """Return the shop's currency; refuse any other."""
+    """Return the shop's currency. Raises BadCell for any other."""
     if cell.upper() != shop.currency:
         raise _other_currency(cell, shop)
     return shop.currency
 
 
 def stock(cell: str, decimal: str = "") -> int:
-    """Return a whole number; below zero (sold before it was counted) it is 0.
+    """Parse a stock, which is 0 for a number below zero (sold before it was counted).
 
-    `decimal`: as of `parse_whole`.
+    `decimal`, and what is raised: as of `parse_whole`.
     """
     return max(parse_whole(cell, decimal), 0)
 
 
 def parse_whole(cell: str, decimal: str = "") -> int:
-    """Return a whole number, perhaps below zero.
+    """Parse a whole number, perhaps below zero. Raises BadCell.
 
     `decimal`: the mark that the row's other numbers have before their decimals, if that is known:
     `1,000` is a thousand where it is a point, and refused where that is unknown.
@@ -222,30 +223,33 @@ def parse_whole(cell: str, decimal: str = "") -> int:
 
 
 def _in_thousandths(number: str, decimal: str) -> bool:
+    """Return whether a number has three decimals, which are 000."""
     whole, mark, rest = number.partition(decimal)
     return bool(mark) and re.fullmatch(r"[+-]?\d+", whole) is not None and rest == "000"
 
 
 def decimal_mark(cell: str) -> str:
     """Return the mark before the decimals of an amount, where one or two of them leave no doubt."""
-    found = None if len(cell) > _LONGEST else _DECIMALS.search(cell)
-    return found[1] if found else ""
+    match = None if len(cell) > _LONGEST else _DECIMALS.search(cell)
+    return match[1] if match else ""
 
 
 def boolean(cell: str) -> bool:
-    found = _BOOLEANS.get(_word(cell))
-    if found is None:
+    """Parse TRUE or FALSE, or a word for them. Raises BadCell."""
+    value = _BOOLEANS.get(_word(cell))
+    if value is None:
         raise BadCell("not_a_boolean", f"{_quote_cell(cell)} is neither TRUE nor FALSE.")
-    return found
+    return value
 
 
 def status(cell: str) -> str:
-    found = _STATUSES.get(_word(cell))
-    if found is None:
+    """Parse the status of a product, or a word of another system for it. Raises BadCell."""
+    value = _STATUSES.get(_word(cell))
+    if value is None:
         raise BadCell(
             "unknown_status", f"{_quote_cell(cell)} is not a status: ACTIVE, DRAFT or ARCHIVED."
         )
-    return found
+    return value
 
 
 def handle(cell: str) -> str:
@@ -259,6 +263,7 @@ def handle_of_address(cell: str) -> str:
 
 
 def single(cell: str) -> list[str]:
+    """Return the cell as a list of one entry."""
     return [cell]
 
 
@@ -306,9 +311,10 @@ def leaf(cell: str) -> str:
 
 
 def day(cell: str) -> date:
-    found = re.match(r"(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?!\d)", cell)
+    """Parse a day, such as 2026-11-20; a time after it is ignored. Raises BadCell."""
+    match = re.match(r"(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?!\d)", cell)
     try:
-        return date(*map(int, found.groups())) if found else clock.parse(cell[:10]).date()
+        return date(*map(int, match.groups())) if match else clock.parse(cell[:10]).date()
     except ValueError:
         raise BadCell(
             "not_a_date", f"{_quote_cell(cell)} is not a date such as 2026-11-20."
@@ -321,11 +327,15 @@ def is_spoilt(sku: str) -> bool:
 
 
 def _word(cell: str) -> str:
+    """Return a cell in small letters for a look-up; "" if it is too long."""
     return cell.casefold() if len(cell) <= _LONGEST else ""
 
 
 def _plain(number: str, cell: str, places: int) -> str:
-    """Return the digits with a point for the decimals."""
+    """Return a number without separators of thousands, with a point before its decimals.
+
+    Raises BadCell if it is no number, or may be read in two ways. `cell`: for the message.
+    """
     kinds = {mark for mark in number if mark in ".,"}
     bare = number.replace("'", "").replace(" ", "")
     if "'" in number or " " in number:
@@ -358,6 +368,7 @@ def _plain(number: str, cell: str, places: int) -> str:
 
 
 def _refuse_other_currency(mark: str, cell: str, shop: Shop) -> None:
+    """Raise BadCell if the sign or code at an amount is not of the shop's currency."""
     codes = SIGNS.get(mark) or SIGNS.get(mark.upper()) or SIGNS.get(mark.lower())
     if codes is None:
         if not re.fullmatch("[A-Za-z]{3}", mark):

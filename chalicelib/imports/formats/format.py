@@ -114,13 +114,15 @@ class Format:
 
     @classmethod
     def fits(cls, columns: Sequence[str]) -> bool:
-        """Whether the columns are certainly this format's."""
-        there = {plain(column) for column in columns}
-        return any(all(map(plain, sign)) and {*map(plain, sign)} <= there for sign in cls.signs)
+        """Return whether a file with these columns certainly has this format."""
+        plain_names = {plain(column) for column in columns}
+        return any(
+            all(map(plain, sign)) and {*map(plain, sign)} <= plain_names for sign in cls.signs
+        )
 
     @classmethod
     def field(cls, column: str) -> str | None:
-        """Return the field that a column gives, by its name alone."""
+        """Return the field that a column gives, by its name alone; None if it gives none."""
         bare = plain(column)
         for field, names in cls.table.items():
             for name in names:
@@ -177,28 +179,28 @@ class Format:
     # --- Rows ---
 
     def key(self, cells: list[str]) -> str:
-        """Which product a row belongs to; empty: to the product of the row above."""
+        """Return the key of the product that a row is of; "": of the product of the row above."""
         if slug := self.slug_key(cells):
             return slug
         sku = self.sheet.cell(cells, "sku") if self.sku_names_product else ""
         return f"sku {sku}" if sku else name_key(self.sheet.cell(cells, "name"))
 
     def slug_key(self, cells: list[str]) -> str:
-        """Return the key of a row with a slug."""
+        """Return the key of a row with a slug; "" for a row without one."""
         slug = self.sheet.cell(cells, "slug")
         if not slug or (slug[0] in "#E" and is_error(slug)):
             return slug
         return str(self._slug(slug))
 
     def aliases(self, cells: list[str], key: str) -> Sequence[str]:
-        """Keys other than `key`, the row's own, by which rows of the same product may name it."""
+        """Return the keys besides `key`, the row's own, by which others may name its product."""
         if not key.startswith("name "):
             return ()
         slug = slug_of(self.sheet.cell(cells, "name")[:1000])
         return (slug,) if slug else ()
 
     def joins(self, above: list[str], cells: list[str]) -> bool:
-        """Whether a row belongs to the product of the row above, though their keys differ."""
+        """Return whether a row is of the product of the row above, though their keys differ."""
         return False
 
     def is_variant(self, row: Row) -> bool:
@@ -209,7 +211,7 @@ class Format:
         return row.has_any(("option", "sku", "price"))
 
     def title_of(self, row: Row) -> str:
-        """Return the variant's options, or its title; without any, it is the only one."""
+        """Return the title of a row's variant: its options, or its title; "" for the only one."""
         title = " / ".join(option for _, option in row.texts_of("option")) or row["variantTitle"]
         return "" if title.casefold() in self.untitled else title
 
@@ -276,7 +278,7 @@ class Format:
     def stock(self, variant: DraftVariant, row: Row) -> None:
         said = (field for field, words in self.untracked.items() if row[field].casefold() in words)
         field = next(said, "")
-        variant.count_unless(bool(field), field)
+        variant.set_stock_unless_untracked(bool(field), field)
 
     def prices(self, draft: Draft, row: Row) -> Prices:
         """Return the price, and the one before a reduction; 0, as exports write it, is none."""

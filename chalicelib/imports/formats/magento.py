@@ -168,4 +168,6 @@ class Magento(Format):
             draft.set(row, "visibility", "published", shown)
 
     def stock(self, variant: DraftVariant, row: Row) -> None:
-        variant.count_unless(row["managed"] == "0" and row["configured"] != "1", "managed")
+        variant.set_stock_unless_untracked(
+            row["managed"] == "0" and row["configured"] != "1", "managed"
+        )

@@ -114,6 +114,7 @@ class Draft:
                 self._add_row(Row(sheet, row))
 
     def _add_row(self, row: Row) -> None:
+        """Add a row; one that seems to be the sum of a list becomes an error."""
         named = [row[field] for field in _NAMES if row[field]]
         if len(named) == 1 and named[0].casefold().strip(" :.") in TOTALS:
             message = f'"{named[0]}" seems to be the sum of a list, not a product.'
@@ -122,9 +123,9 @@ class Draft:
             self.rows.append(row)
 
     def refuse_nameless(self, names: Iterable[str], numbers: Iterable[str]) -> None:
-        """Take out the rows below the first that have numbers, and no name for what they are of.
+        """Remove the rows below the first that have numbers and no name; each is an error.
 
-        Such as a sum at the end of a list, which would be taken for the last product's price.
+        An example is a sum at the end of a list, which would be taken for the last product's price.
         """
         names, numbers, kept = tuple(names), tuple(numbers), self.rows[:1]
         for row in self.rows[1:]:
@@ -137,7 +138,7 @@ class Draft:
         self.rows = kept
 
     def skip_other_currencies(self) -> None:
-        """Take out the rows in other currencies, if there are some in the shop's, and count them.
+        """Remove the rows in other currencies, if there are some in the shop's, and count them.
 
         Rows that name no currency stay. Rows in other currencies are another price list; if no row
         is in the shop's currency, they stay too, to be errors later.
@@ -150,9 +151,9 @@ class Draft:
         self.product.skipped[Skipped.OTHER_CURRENCY] += len(codes) - len(self.rows)
 
     def skip_other_views(self) -> None:
-        """Take out the rows of other store views than the main one: they translate the product.
+        """Remove the rows of other store views than the main one, and count them.
 
-        Alone, they are errors.
+        They translate the product. Without a row of the main one, all are errors.
         """
         views = [row["storeView"].casefold() for row in self.rows]
         main = next((view for view in _MAIN_VIEWS if view in views), None)
@@ -165,10 +166,14 @@ class Draft:
         self.rows = [row for row, view in zip(self.rows, views, strict=True) if view == main]
 
     def fail(self, row: Row, field: str, code: str, message: str) -> None:
+        """Add an error of a row, at the column of a field."""
         self.product.errors.append(RowError(row.line, row.column(field), code, message))
 
     def read(self, row: Row, field: str, reading: Callable[[str], object] = text) -> Any:
-        """Return the value of a cell; None if it is blank, or wrong, which is noted."""
+        """Return what `reading` makes of a field's cell; None if it is blank, or wrong.
+
+        A wrong cell becomes an error of the product.
+        """
         cell = row[field]
         if not cell:
             return None
@@ -179,6 +184,7 @@ class Draft:
             return None
 
     def read_text(self, row: Row, column: str, cell: str, reading: Callable[[str], object]) -> Any:
+        """Return what `reading` makes of the text of a column; None, with an error, if wrong."""
         try:
             return reading(cell)
         except BadCell as bad:
@@ -200,6 +206,11 @@ class Draft:
             self.set(row, field, key, value, keep=keep)
 
     def set(self, row: Row, field: str, key: str, value: object, *, keep: bool = False) -> None:
+        """Set a value of the product, and note its row and column; `keep`: unless there is one.
+
+        `key`: the value's name, with dots for an inner one. Another name or SKU, price or stock
+        than an earlier row gave is noted as repeated.
+        """
         target = self.product.values
         parent, _, last = key.rpartition(".")
         if parent:
@@ -240,14 +251,18 @@ class Draft:
         read: Callable[[str], object] = cells.urls,
         position: int | None = None,
     ) -> None:
-        """Add the pictures of every column of the field; a text for one that had none is taken."""
+        """Add the pictures of all columns of a field; `alt` and `position` count for a single one.
+
+        A picture that was added before only gets the `alt`. Unusable addresses are counted.
+        """
         for column, cell in row.texts_of(field):
             urls = self.read_text(row, column, cell, read) or []
             for url in urls:
                 alone = len(urls) == 1
-                self._image(row, column, url, alt if alone else "", position if alone else None)
+                self._add_image(row, column, url, alt if alone else "", position if alone else None)
 
-    def _image(self, row: Row, column: str, url: str, alt: str, position: int | None) -> None:
+    def _add_image(self, row: Row, column: str, url: str, alt: str, position: int | None) -> None:
+        """Add a picture, or its text if it is there already; count one that is no picture."""
         known = self._images.get(url)
         if known is None and not is_picture(url):
             self.product.skipped[Skipped.PICTURES] += 1
@@ -263,7 +278,7 @@ class Draft:
             known["alt"] = alt
 
     def categories(self, row: Row, reading: Callable[[str], object]) -> None:
-        """Take the first category's last step for the type, and those of the others for tags."""
+        """Make the last step of the first category the product's type, and those of others tags."""
         values = self.product.values
         for column, cell in row.texts_of("category"):
             for path in self.read_text(row, column, cell, reading) or []:
@@ -278,7 +293,10 @@ class Draft:
         self._tags |= dict.fromkeys(names)
 
     def combine_options(self, row: Row, field: str, choices: Sequence[Sequence[str]]) -> list[str]:
-        """Return the titles of all variants of a row that lists the values of each option."""
+        """Return the titles of all combinations of the options' values.
+
+        Too many are an error of `field`, and [] is returned. `choices`: the values of each option.
+        """
         titles: list[str] = []
         if choices and sum(map(len, choices)) <= MOST_VARIANTS:
             combinations = islice(itertools.product(*choices), MOST_VARIANTS + 1)
@@ -290,7 +308,7 @@ class Draft:
         return titles
 
     def variant(self, row: Row, title: str) -> "DraftVariant":
-        """Return a variant to be filled from a row.
+        """Add a variant to the product, to be filled from a row, and return it.
 
         The title and the SKU are its identity: of two rows that are the same variant the later
         wins.
@@ -300,31 +318,37 @@ class Draft:
         return variant
 
     def amount(self, row: Row, field: str) -> str | None:
+        """Read an amount; return None if the cell is blank, or wrong, which is an error."""
         value: str | None = self.read(row, field, lambda cell: cells.amount(cell, self.shop))
         return value
 
     def barcode(self, row: Row) -> str | None:
-        """None if there is none, or a spreadsheet has taken its digits: it is left out."""
+        """Read the barcode; return None if there is none, or it is unusable, which is counted."""
         text = cells.barcode(row["barcode"])
         if text is None:
             self.product.skipped[Skipped.BARCODES] += 1
         return text or None
 
     def cost(self, row: Row) -> str | None:
-        """None for 0, too: exports write it where there is none."""
+        """Read the cost; return None for none, and for 0, which exports write for none."""
         cost = self.amount(row, "cost")
         return cost if cost and Decimal(cost) else None
 
     def stock(self, row: Row, field: str = "stock") -> int | None:
+        """Read a stock; return None if the cell is blank, or wrong, which is an error."""
         value: int | None = self.read(row, field, self.counting(row))
         return value
 
     def counting(
         self, row: Row, read: Callable[[str, str], int] = cells.stock
     ) -> Callable[[str], int]:
-        """How counts of a row are read: what its prices have before their decimals parts none."""
+        """Return a reader of a row's counts, which knows the decimal mark of its prices.
+
+        `read(cell, mark)`: what parses a count; the mark is "" if the prices do not show it.
+        """
 
         def read_count(cell: str) -> int:
+            """Parse a count, with the mark that the row's prices have before their decimals."""
             if cell.isdecimal():
                 return read(cell, "")
             prices = (row[price] for price in PRICES)
@@ -384,6 +408,7 @@ class Draft:
         return list(once.values())
 
     def _check_key(self) -> None:
+        """Add an error if the product has no slug, name or SKU, or only a spoilt SKU."""
         product = self.product
         sku = product.values.get("sku")
         variants = product.values.get("variants", ())
@@ -439,6 +464,7 @@ class DraftVariant:
         self.fields: dict[str, str] = {}
 
     def set(self, field: str, key: str, value: object) -> None:
+        """Set a value of the variant, and note the field that gave it."""
         self.values[key] = value
         self.fields[key] = field
 
@@ -449,6 +475,7 @@ class DraftVariant:
             self.set(field, key, value)
 
     def read(self, field: str, reading: Callable[[str], object]) -> object:
+        """Return what `reading` makes of a field of the variant's row; None if blank or wrong."""
         return self.draft.read(self.row, field, reading)
 
     def put_extras(self) -> None:
@@ -460,23 +487,24 @@ class DraftVariant:
         if cost is not None:
             self.set("cost", "cost", cost)
 
-    def count(self) -> None:
+    def set_stock(self) -> None:
         """Set the stock from a cell that is not blank."""
         value = self.draft.stock(self.row)
         if value is not None:
             self.set("stock", "stock", value)
 
-    def count_unless(self, untracked: bool, field: str) -> None:
-        """Set the stock; `untracked`: there is none, as the cell of `field` says."""
+    def set_stock_unless_untracked(self, untracked: bool, field: str) -> None:
+        """Set the stock from its cell, or if `untracked`, to None because of the column `field`."""
         if untracked:
             self.set(field, "stock", None)
         else:
-            self.count()
+            self.set_stock()
 
-    def sum(self, field: str, location: Callable[[str], str]) -> None:
-        """Set the stock from a column for each location, or for the one that is asked for.
+    def set_stock_of_locations(self, field: str, location: Callable[[str], str]) -> None:
+        """Set the stock to the sum of a field's columns, one for each location.
 
-        `location`: which a column is of.
+        If one location is asked for, only its column counts. `location`: returns the location of a
+        column.
         """
         wanted, count = self.draft.shop.location.casefold(), self.draft.counting(self.row)
         cells = self.row.texts_of(field)

@@ -67,8 +67,10 @@ class Sheet:
         self.is_report = _CODE in self
 
     def _put(self, at: int, field: str | None) -> None:
+        """Let a column give this field, and no other; None: nothing is read from it."""
         self._at = {
-            each: tuple(place for place in there if place != at) for each, there in self._at.items()
+            each: tuple(place for place in positions if place != at)
+            for each, positions in self._at.items()
         }
         if field is not None:
             self._at[field] = tuple(sorted((*self._at.get(field, ()), at)))
@@ -98,7 +100,7 @@ class Sheet:
         ]
 
     def texts(self, cells: Sequence[str]) -> dict[str, str]:
-        """By field, what `cell` says of it."""
+        """Return the text of each field in a row, "" where it is blank or has no column."""
         return self._blank | {field: self.cell(cells, field) for field in self._given}
 
     def cell(self, cells: Sequence[str], field: str) -> str:
@@ -151,12 +153,15 @@ class Row(dict[str, str]):
                 yield self.sheet.header[at], text
 
     def cell_at(self, place: int) -> str:
+        """Return the text of the cell at a position in the row."""
         return cell(self._cells, place)
 
     def has_any(self, fields: Iterable[str]) -> bool:
+        """Return whether one of these fields is not blank."""
         return any(map(self.__getitem__, fields))
 
     def column(self, field: str) -> str:
+        """Return the name of the column that gives a field in this row, as the file spells it."""
         return self.sheet.name(field, self._cells)
 
 
@@ -183,6 +188,7 @@ def cell(cells: Sequence[str], at: int) -> str:
 
 
 def _bare(text: str) -> str:
+    """Return a text without the formula or the mark that spreadsheets put around it."""
     text = text[2:-1].replace('""', '"').strip(BLANKS) if _FORMULA.fullmatch(text) else text
     return text[1:] if _MARKED.fullmatch(text) else text
 
@@ -210,7 +216,7 @@ def _plain(column: str, currency: str) -> str:
 
 
 def is_other_measure(mark: str, currency: str) -> bool:
-    """Whether a character of a header says that its numbers are not the shop's money."""
+    """Return whether a sign in a header says that the column's numbers are not the shop's money."""
     if unicodedata.category(mark) == "Sc":
         return currency not in SIGNS.get(mark, "")
     return mark == "%"
@@ -218,7 +224,7 @@ def is_other_measure(mark: str, currency: str) -> bool:
 
 @lru_cache(4096)
 def pattern(column: str) -> re.Pattern[str] | None:
-    """Return what finds the plain names of a column with `{n}` or `{*}` in its name."""
+    """Return the pattern of a column with `{n}` or `{*}` in its name; None for any other."""
     pieces = _HOLE.split(column)
     if len(pieces) == 1:
         return None
@@ -227,18 +233,22 @@ def pattern(column: str) -> re.Pattern[str] | None:
 
 
 def _places(names: Iterable[str], places: Mapping[str, int]) -> tuple[int, ...]:
-    found: dict[int, None] = {}
+    """Return the positions of the columns with these names, in the order of the names.
+
+    `places`: the position of each plain name in the header. Numbered columns are by their number.
+    """
+    positions: dict[int, None] = {}
     for name in names:
         holes = pattern(name)
         if holes is None:
             at = places.get(plain(name))
             if at is not None:
-                found[at] = None
+                positions[at] = None
             continue
         fitting = ((holes.fullmatch(column), at) for column, at in places.items())
         numbered = [(_number(match[1]), at) for match, at in fitting if match]
-        found |= dict.fromkeys(at for _, at in sorted(numbered))
-    return tuple(found)
+        positions |= dict.fromkeys(at for _, at in sorted(numbered))
+    return tuple(positions)
 
 
 def _number(hole: str) -> int:
@@ -246,7 +256,7 @@ def _number(hole: str) -> int:
 
 
 def unreadable(sheet: Sheet, row: CsvRow) -> RowError | None:
-    """Return what is wrong with a row as a whole."""
+    """Return the error that makes a row unreadable, such as too many cells; None if none does."""
     cells, width = row.cells, len(sheet.header)
     if sheet.is_report and (code := sheet.cell(cells, _CODE)) in _NOT_READ:
         message = "The row could not be read, and is shown as it was: fix it and clear this cell."

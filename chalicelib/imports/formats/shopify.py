@@ -76,7 +76,9 @@ class Shopify(Format):
 
     def stock(self, variant: DraftVariant, row: Row) -> None:
         # Without a tracker, the quantity is out of date.
-        variant.count_unless("tracker" in self.sheet and not row["tracker"], "tracker")
+        variant.set_stock_unless_untracked(
+            "tracker" in self.sheet and not row["tracker"], "tracker"
+        )
 
     def finish(self, draft: Draft) -> ImportedProduct:
         for row in sorted((row for row in draft.rows if row["image"]), key=_position):

@@ -42,7 +42,7 @@ class Spree(Format):
 
     def stock(self, variant: DraftVariant, row: Row) -> None:
         tracked = variant.read("tracked", reading.boolean)
-        variant.count_unless(tracked is False or row["stock"] == "∞", "tracked")
+        variant.set_stock_unless_untracked(tracked is False or row["stock"] == "∞", "tracked")
 
     def finish(self, draft: Draft) -> ImportedProduct:
         product = draft.product

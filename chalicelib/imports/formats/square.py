@@ -74,7 +74,9 @@ class Square(Format):
 
     def stock(self, variant: DraftVariant, row: Row) -> None:
         """Set the sum over all locations, or the stock of the one that is asked for."""
-        variant.sum("stock", lambda column: column[len("Current Quantity") :].strip())
+        variant.set_stock_of_locations(
+            "stock", lambda column: column[len("Current Quantity") :].strip()
+        )
 
     def finish(self, draft: Draft) -> ImportedProduct:
         if len(draft.variants) > 1:

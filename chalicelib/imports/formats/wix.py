@@ -152,7 +152,7 @@ class Wix(Format):
         elif word == "outofstock":
             variant.set("stock", "stock", 0)
         else:
-            variant.count()
+            variant.set_stock()
         if (
             row["kind"].casefold() == "variant"
             and variant.read("published", reading.boolean) is False

@@ -111,7 +111,7 @@ class WooCommerce(Format):
 
     def stock(self, variant: DraftVariant, row: Row) -> None:
         if row["stock"].casefold() != "parent":
-            variant.count()
+            variant.set_stock()
         if not row["stock"] and row["inStock"] == "0":
             variant.set("inStock", "stock", 0)
 
