@@ -91,12 +91,14 @@ app = typer.Typer(
 orders = typer.Typer(
     help="List orders; show, place, edit and pay one.", invoke_without_command=True
 )
+shipments = typer.Typer(help="List shipments; ship an order.", invoke_without_command=True)
 products = typer.Typer(help="List products; show one; upsert many.", invoke_without_command=True)
 webhooks = typer.Typer(help="List webhooks; add and remove one.", invoke_without_command=True)
 app.command()(signing_in.login)
 app.command()(signing_in.logout)
 app.command()(signing_in.profiles)
 app.add_typer(orders, name="orders")
+app.add_typer(shipments, name="shipments")
 app.add_typer(products, name="products")
 app.add_typer(customers.app, name="customers")
 app.add_typer(stock.app, name="stock")
@@ -265,7 +267,7 @@ def export(
     force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Write all products, orders, customers, transactions or stock movements to a file."""
+    """Write all products, orders, customers, transactions, shipments or movements to a file."""
     target = to or Path(f"{what}.{file_format}")
     if not target.parent.is_dir():
         base.fail(f"{target.parent} is no folder.", USAGE)
@@ -596,6 +598,90 @@ def close_order(
         back = ", ".join(f"{one['amount']} {one['method']}" for one in would["refunds"])
         facts = {name: would[name] for name in ("statusAfter", "kept")}
         output.print_facts({**facts, "refunds": back, "events": ", ".join(would["events"])})
+
+
+@shipments.callback()
+def list_shipments(
+    *,
+    context: typer.Context,
+    state: Annotated[list[str] | None, typer.Option(help="Repeatable.")] = None,
+    carrier: Annotated[str | None, typer.Option()] = None,
+    number: Annotated[str | None, typer.Option(help="Exactly this tracking number.")] = None,
+    since: Annotated[str | None, typer.Option("--from", help="A day or a time.")] = None,
+    until: Annotated[str | None, typer.Option("--to", help="A day (included) or a time.")] = None,
+    limit: Limit = 20,
+    as_json: Json = False,
+) -> None:
+    """List shipments, by when they left, newest first; ship an order."""
+    if context.invoked_subcommand:
+        return
+    with base.open_own_shop() as shop:
+        walk = shop.iter_shipments(
+            state=cast(Any, state),
+            carrier=carrier,
+            tracking_number=number,
+            from_=since,
+            to=until,
+            limit=base.page_size(limit),
+        )
+        found = base.take_first(walk, limit)
+        if as_json:
+            base.print_json_lines(found)
+            return
+        output.print_table(
+            ("order", "shipped", "state", "carrier", "numbers", "pieces>", "id"),
+            (
+                (
+                    each["orderNumber"],
+                    output.format_time(each["shippedAt"]),
+                    each["state"],
+                    each["carrier"],
+                    ", ".join(one["trackingNumber"] or "" for one in each["parcels"]),
+                    sum(line["quantity"] for line in each["lines"]),
+                    each["id"],
+                )
+                for each in found
+            ),
+        )
+
+
+@shipments.command("create")
+def ship_order(
+    *,
+    order: OrderName,
+    items: Annotated[
+        list[str] | None,
+        typer.Option("--item", metavar="SKU[:QUANTITY]", help="Repeatable; default: all left."),
+    ] = None,
+    carrier: Annotated[str | None, typer.Option(help="Who carries it.")] = None,
+    numbers: Annotated[
+        list[str] | None, typer.Option("--number", help="Of a parcel; repeatable.")
+    ] = None,
+    pickup: Annotated[bool, typer.Option("--pickup", help="The customer has it.")] = False,
+    note: Annotated[str | None, typer.Option()] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only show what would change.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Ship an order, or a part of it."""
+    with base.open_own_shop() as shop:
+        known = shop.get_order(_find_order_id(shop, order))
+        body: dict[str, Any] = {"method": "PICKUP" if pickup else "PARCEL", "dryRun": dry_run}
+        body |= {"carrier": carrier, "note": note}
+        body["parcels"] = [{"trackingNumber": number} for number in numbers or []]
+        if items:
+            body["lines"] = [_find_order_line(known, item) for item in items]
+        answer = shop.ship_order(known["id"], cast(Any, body))
+    if not dry_run:
+        _show_order(answer, as_json=as_json)
+    elif as_json:
+        output.print_json(answer)
+    else:
+        would = cast(Any, answer)
+        pieces = {name: sum(line["quantity"] for line in would[name]) for name in ("lines", "left")}
+        facts = {"statusAfter": would["statusAfter"], "events": ", ".join(would["events"])}
+        output.print_facts({"shipped": pieces["lines"], "left": pieces["left"], **facts})
 
 
 def _find_order_line(order: Mapping[str, Any], item: str) -> dict[str, Any]:
