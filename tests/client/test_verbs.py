@@ -167,6 +167,21 @@ def test_an_order_is_paid_in_parts_and_a_piece_is_refunded(run: Run, mug: Any) -
     assert run("orders", "refund", number, "--amount", "1")["amountRefunded"] == "10.00"
 
 
+def test_an_order_is_shipped_in_parts_and_its_shipments_are_listed(run: Run, mug: Any) -> None:
+    number = run("orders", "create", "--item", "MUG-1:3", "--paid")["number"]
+    part = ("shipments", "create", number, "--item", "MUG-1:2")
+    part = (*part, "--carrier", "Post", "--number", "RR100", "--number", "RR101")
+    would = run(*part, "--dry-run")
+    assert (would["statusAfter"], would["left"][0]["quantity"]) == ("PROCESSING", 1)
+    assert run(*part)["shippingStatus"] == "PARTIAL"
+    assert "exceeds_quantity" in run(*part, code=commands.REFUSED)
+    last = run("shipments", "create", number, "--pickup", "--note", "Handed over")
+    assert (last["status"], last["shipments"][1]["method"]) == ("SHIPPED", "PICKUP")
+    assert [one["orderNumber"] for one in run("shipments")] == [number, number]
+    (found,) = run("shipments", "--number", "RR101", "--state", "shipped", "--carrier", "Post")
+    assert found["parcels"][0]["trackingNumber"] == "RR100"
+
+
 def test_an_order_is_edited_after_a_look_at_what_would_change(
     run: Run, mug: Any, shop: Shop
 ) -> None:

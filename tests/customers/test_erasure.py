@@ -418,6 +418,32 @@ def test_an_erasure_clears_why_an_order_was_closed(jobs: JobDesk, is_moved: bool
 
 
 @pytest.mark.parametrize("is_moved", [False, True])
+def test_an_erasure_clears_notes_of_shipments_and_keeps_their_numbers(
+    jobs: JobDesk, is_moved: bool
+) -> None:
+    """Of an order that is another customer's now, it clears the name alone."""
+    order = placed(jobs.shop, customer=PERSON, paymentStatus="PAID")
+    sent = {"note": NOTE, "parcels": [{"trackingNumber": "RR100"}]}
+    (made,) = order.post("/shipments", {**sent, "shippedAt": "2026-01-02"}).json["shipments"]
+    other = placed(jobs.shop, line(variant(jobs.shop), 2), paymentStatus="PAID")
+    other.edit(customer={"id": order["customer"]["id"]})
+    part = {"lines": [other.first_line(quantity=1)], "note": NOTE}
+    (gone,) = other.post("/shipments", part).json["shipments"]
+    assert other.post(f"/shipments/{gone['id']}/cancel", {"reason": NOTE}).status == 200
+    if is_moved:
+        for one in (order, other):
+            assert one.edit(customer={"id": customer(jobs.shop)["id"]}).status == 200
+    streamed(traced(jobs.dynamodb))
+    jobs.done(f"{order.customer.path}/erase")
+    assert mentions(jobs) == []
+    left = "Rings twice, says [erased]" if is_moved else None
+    assert order.read()["shipments"] == [{**made, "note": left}]
+    (cancelled,) = other.read()["shipments"]
+    assert (cancelled["note"], cancelled["cancelReason"]) == (left, left)
+    assert counts_agree()
+
+
+@pytest.mark.parametrize("is_moved", [False, True])
 def test_an_undo_after_an_erasure_brings_no_tag_back(jobs: JobDesk, is_moved: bool) -> None:
     """Its log has the tags for 30 days, and is not rewritten."""
     order, edit = edited(jobs)

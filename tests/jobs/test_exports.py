@@ -302,6 +302,41 @@ def test_transactions_are_exported_as_they_are_listed(jobs: JobDesk) -> None:
     assert [(row["amount"], row["reference"]) for row in rows(table)] == [("-1.00", "R-1")]
 
 
+def test_shipments_are_exported_for_a_carrier(jobs: JobDesk) -> None:
+    shop = jobs.shop
+    person = {"email": "ada@example.com", "firstName": "=1+1", "lastName": "Byron"}
+    place = {"address1": "@Quay 4", "city": "Hamburg", "countryCode": "DE"}
+    made = placed(
+        shop, line(variant(shop), 3), customer=person, shippingAddress=place, paymentStatus="PAID"
+    )
+    parcels = [{"trackingNumber": "=2+2"}, {"trackingNumber": "RR100"}]
+    lines = [{"lineItemId": made["lineItems"][0]["id"], "quantity": 2}]
+    assert made.post("/shipments", {"lines": lines, "parcels": parcels}).status == 201
+    assert made.post("/shipments", {"method": "PICKUP"}).status == 201
+    listed = shop.get("/api/admin/shipments").json["data"]
+    _, text = exported(jobs, type="shipments", format="jsonl")
+    assert [json.loads(one) for one in text.splitlines()] == listed
+    _, table = exported(jobs, type="shipments", all=True)
+    picked, first, second = rows(table)
+    assert (first["trackingNumber"], second["trackingNumber"]) == ("'=2+2", "RR100")
+    assert (first["customerFirstName"], first["address1"]) == ("'=1+1", "'@Quay 4")
+    assert (first["pieces"], first["state"], first["orderNumber"]) == (
+        "2",
+        "SHIPPED",
+        made["number"],
+    )
+    assert (picked["method"], picked["trackingNumber"], picked["pieces"]) == ("PICKUP", "", "1")
+    _, table = exported(jobs, type="shipments", filters={"trackingNumber": "RR100"})
+    assert [row["trackingNumber"] for row in rows(table)] == ["'=2+2", "RR100"]
+    _, table = exported(jobs, type="orders", all=True)
+    (row,) = rows(table)
+    assert (row["shippingStatus"], row["lineShippedQuantity"], row["lineToShip"]) == (
+        "ALL",
+        "3",
+        "0",
+    )
+
+
 def test_movements_are_exported_as_they_are_listed(jobs: JobDesk) -> None:
     shop, sold = jobs.shop, variant(jobs.shop, 5)
     placed(shop, line(sold, 2))

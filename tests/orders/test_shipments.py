@@ -1,10 +1,29 @@
 """Shipments in parts: what is shipped, what is left, and what becomes of the order."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
+from unittest import mock
 
 import pytest
 
-from tests.orders.build import ORDERS, at_once, counts_agree, line, placed, stock_of, variant
+from chalicelib import listing
+from chalicelib.orders import shipments
+from chalicelib.orders import store as orders
+from chalicelib.orders.pieces import restored_id
+from chalicelib.storage import table
+from tests.orders.build import (
+    ORDERS,
+    at_once,
+    counts_agree,
+    keys_written,
+    line,
+    placed,
+    stock_of,
+    variant,
+)
+from tests.stock.build import fanned_out
+from tests.support.dynamodb_double import Crash, Double, Fault
 from tests.support.shop import Answer, Shop
 
 SHIPMENTS = "/api/admin/shipments"
@@ -454,3 +473,126 @@ def test_a_known_carrier_makes_the_address(shop: Shop) -> None:
     ):
         assert shop.put(path, {"carriers": carriers}).status == 422
     assert shop.get(path).json == wanted
+
+
+@pytest.mark.parametrize("fault", list(Fault))
+def test_a_shipment_that_is_repeated_after_a_crash_is_one(
+    shop: Shop, dynamodb: Double, fault: Fault
+) -> None:
+    order = paid(shop, line(variant(shop, 9), 3))
+    dynamodb.fails(fault, "TransactWriteItems")
+    key = {"Idempotency-Key": "part"}
+    try:
+        answer = ship(order, (0, 2), headers=key)
+    except Crash:
+        answer = ship(order, (0, 2), headers=key)
+    assert answer.status == 201
+    assert order.read()["lineItems"][0]["toShip"] == 1
+    assert [one["event"] for one in shop.events()].count("shipment.created") == 1
+    assert counts_agree()
+
+
+@contextmanager
+def release_1_0_0(order: Any) -> Iterator[None]:
+    """Moves this order as release 1.0.0 does, which knows no shipments and no `returned`."""
+    with mock.patch.object(shipments, "follow_patch", lambda before, after, by, now: after):
+        yield
+    item = table.get((order["id"], "order"))
+    assert item
+    for part in (part for refund in item["refunds"] for part in refund["lines"]):
+        del part["returned"]
+    known = [one for one in item["shipments"] if one["id"] != restored_id(order["id"])]
+    item["shipments"] = known
+    table.put(item if known else {k: v for k, v in item.items() if k != "shipments"})
+
+
+@pytest.mark.parametrize("status", ["SHIPPED", "DELIVERED"])
+def test_what_release_1_0_0_shipped_is_one_implied_shipment(shop: Shop, status: str) -> None:
+    sold = variant(shop, 9)
+    order = paid(shop, line(sold, 4, price=10))
+    order.refund(lines=[order.first_line(quantity=1)])
+    with release_1_0_0(order):
+        order.patch({"trackingNumber": "A1"})
+        order.moved("PROCESSING", "SHIPPED")
+        order.refund(lines=[order.first_line(quantity=1)])
+        if status == "DELIVERED":
+            order.moved("DELIVERED")
+    read = order.read()
+    (old,) = read["shipments"]
+    assert old["lines"] == [{"lineItemId": order["lineItems"][0]["id"], "quantity": 3}]
+    assert old["parcels"] == [{"trackingNumber": "A1", "trackingUrl": None}]
+    assert (old["shippedAt"], old["by"]) == (read["shippedAt"], "a OWNER of the tests")
+    assert old["deliveredAt"] == (read["updatedAt"] if status == "DELIVERED" else None)
+    (whole,) = read["lineItems"]
+    assert (whole["shippedQuantity"], whole["toShip"], read["shippingStatus"]) == (3, 0, "ALL")
+    assert [one["lines"][0]["returned"] for one in read["refunds"]] == [0, 1]
+    for name in ("shippingStatus", "lineItems", "refunds", "shipments"):
+        assert order.fetch(f"?fields={name}").json == {name: read[name]}
+    assert shop.get(SHIPMENTS).json["total"] == 0
+    assert shop.get(f"{SHIPMENTS}?orderId={order['id']}").json["data"][0]["id"] == old["id"]
+    # A write of this release stores it, and still no list has it.
+    corrected = order.patch({"trackingNumber": "A2"}).json
+    numbers = [one["trackingNumber"] for one in corrected["shipments"][0]["parcels"]]
+    assert (numbers, corrected["shipments"][0]["id"]) == (["A2"], old["id"])
+    assert order.patch_shipment(old, note="Signed").status == 200
+    back = order.refund(lines=[order.first_line(quantity=1)]).json["refunds"][-1]["lines"][0]
+    assert (back["returned"], back["restocked"], stock_of(shop, sold)) == (1, 0, 6)
+    assert order.delete().status == 200
+    assert (stock_of(shop, sold), shop.get(SHIPMENTS).json["total"]) == (6, 0)
+    assert counts_agree()
+
+
+def test_nothing_is_lost_by_a_roll_back(shop: Shop) -> None:
+    sold = variant(shop, 9)
+    order = paid(shop, line(sold, 3, price=10))
+    first = ship(order, (0, 1), parcels=[parcel("A1")]).json["shipments"][0]
+    with release_1_0_0(order):
+        order.refund(lines=[order.first_line(quantity=1)])
+        order.moved("SHIPPED")
+    read = order.read()
+    assert read["shipments"][0] == first
+    assert [one["lines"][0]["quantity"] for one in read["shipments"]] == [1, 1]
+    (whole,) = read["lineItems"]
+    assert (whole["shippedQuantity"], whole["toShip"], read["shippingStatus"]) == (2, 0, "ALL")
+    assert order.patch({"status": "DELIVERED"}).json["shipments"][1]["deliveredAt"]
+    assert shop.get(f"{SHIPMENTS}?state=DELIVERED").json["total"] == 1
+    order.delete()
+    assert shop.get(SHIPMENTS).json["total"] == 0
+    assert counts_agree()
+
+
+def test_orders_of_1_0_0_are_not_reindexed_for_it(shop: Shop) -> None:
+    order = paid(shop)
+    with release_1_0_0(order):
+        order.patch({"note": "x"})
+    assert not listing.reindex(orders.RECORDS, order["id"])
+    ship(order)
+    assert not listing.reindex(orders.RECORDS, order["id"])
+
+
+def test_the_audit_log_says_who_shipped(shop: Shop, dynamodb: Double) -> None:
+    order = paid(shop, line(variant(shop), 3))
+    (made,) = ship(order, (0, 1), note="Fragile").json["shipments"]
+    order.patch_shipment(made, note="Very fragile")
+    order.post(f"/shipments/{made['id']}/cancel", {"reason": "Still here"})
+    shop.put("/api/admin/settings/shipping", {"carriers": []})
+    fanned_out(dynamodb)
+    found = shop.get("/api/admin/audit?limit=100").json["data"]
+    actions = [one["action"] for one in found if one["record"]["type"] in {"order", "settings"}]
+    assert actions == [
+        *("settings.updated", "shipment.cancelled", "shipment.updated", "shipment.created"),
+        "order.created",
+    ]
+    changed = {one["field"] for one in found[2]["changes"]}
+    assert f"shipments[{made['id']}].note" in changed
+
+
+def test_a_small_part_is_a_small_transaction(shop: Shop, dynamodb: Double) -> None:
+    order = paid(shop, line(variant(shop, 9), 5), customer=None, source="FAIR")
+    for most in (18, 10, 10):
+        written = keys_written(dynamodb)
+        assert ship(order, (0, 1), parcels=[parcel("A1")]).status == 201
+        assert len(written) <= most, written
+    written = keys_written(dynamodb)
+    assert ship(order).status == 201
+    assert len(written) <= 24, written
