@@ -81,6 +81,17 @@ def operations(served: Served) -> dict[str, Send]:
     known = place(card).json["customer"]
     last = [place(card).json for _ in range(30)][-1]
     pending = [place(tracked()).json["id"] for _ in range(2 * RUNS + 20)]
+    five = {"lineItems": [{"variantId": card, "quantity": 5}], "paymentStatus": "PAID"}
+    paid = [place(card, **five).json for _ in range(2 * RUNS + 20)]
+    parcels = [{"trackingNumber": "RR100"}]
+
+    def ship(made: Any, **fields: Any) -> Any:
+        return shop.post(f"{ORDERS}/{made['id']}/shipments", {"parcels": parcels, **fields})
+
+    def ship_part() -> Any:
+        made = paid.pop()
+        part = {"lineItemId": made["lineItems"][0]["id"], "quantity": 1}
+        return ship(made, lines=[part])
     replayed = order([card], 0)
     once = {"Idempotency-Key": "once"}
     return {
@@ -94,6 +105,8 @@ def operations(served: Served) -> dict[str, Send]:
         "patch, cancelled": lambda: shop.patch(
             f"{ORDERS}/{pending.pop()}", {"status": "CANCELLED"}
         ),
+        "ship, the first part": ship_part,
+        "ship, all of it": lambda: ship(paid.pop()),
         "get": lambda: shop.get(f"{ORDERS}/{last['id']}"),
         "list 20": lambda: shop.get(ORDERS),
         "list 20, PAID": lambda: shop.get(f"{ORDERS}?status=PAID"),

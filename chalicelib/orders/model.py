@@ -293,7 +293,9 @@ def index_of(fields: Fields) -> listing.Index:
     customer, balance = fields["customer"], Decimal(fields["balanceDue"])
     transfers = (*fields["payments"], *fields["refunds"])
     references = {transfer["reference"] for transfer in transfers if transfer["reference"]}
-    numbers = dict.fromkeys([*_first(fields["trackingNumber"]), *tracking_numbers(fields)])
+    numbers = tracking_numbers(fields)
+    # The others are found by their beginnings alone: their endings would be ten words each.
+    latest = [fields["trackingNumber"], *(number for number in numbers if " " in number)]
     return listing.Index.build(
         sort=fields["orderDate"],
         facets={
@@ -312,7 +314,7 @@ def index_of(fields: Fields) -> listing.Index:
         texts=[
             fields["number"],
             *(searchable(customer) if customer else ()),
-            *numbers,
+            *dict.fromkeys(filter(None, latest)),
             *fields["tags"],
             *dict.fromkeys(line["sku"] for line in fields["lineItems"] if line["sku"]),
             *dict.fromkeys(line["title"] for line in fields["lineItems"]),
@@ -321,13 +323,9 @@ def index_of(fields: Fields) -> listing.Index:
             fields["number"],
             *([customer["email"]] if customer and customer["email"] else ()),
             *sorted(references),
-            *(number for number in numbers if " " in number),
+            *dict.fromkeys(numbers),
         ],
     )
-
-
-def _first(text: str | None) -> list[str]:
-    return [text] if text else []
 
 
 def tracking_numbers(fields: Fields) -> list[str]:

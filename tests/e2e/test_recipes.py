@@ -46,6 +46,9 @@ SAYS = {
     "expiresAt": '"role":"STAFF"',
     "orders --balance": "payment",
     "balance=due": '"1',
+    "RR100 --dry-run": "order.shipped",
+    "--number RR100": "SHIPPED",
+    "backroom shipments --from": "RR100",
     '"Customer withdrew" --dry-run': "4.00 ",
     '"Customer withdrew"': "0.00 USD",
     "> prices.json": "",
@@ -62,7 +65,7 @@ def test_each_recipe_does_what_it_says(stack: Stack, home: Path) -> None:
     (home / "mug.csv").write_text("slug,name,price,sku,stock\nmug,Mug,9,MUG-1,4\n")
     run(stack, home, "backroom import mug.csv && backroom orders create --item MUG-1")
     paid = run(stack, home, "backroom orders create --item MUG-1 --paid --json")
-    assert len(LINES) == 14
+    assert len(LINES) == 17
     for line in LINES:
         said = run(stack, home, line.replace("1001", json.loads(paid)["number"]))
         expected = next(SAYS[part] for part in SAYS if part in line)
