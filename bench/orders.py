@@ -92,6 +92,7 @@ def operations(served: Served) -> dict[str, Send]:
         made = paid.pop()
         part = {"lineItemId": made["lineItems"][0]["id"], "quantity": 1}
         return ship(made, lines=[part])
+
     replayed = order([card], 0)
     once = {"Idempotency-Key": "once"}
     return {
