@@ -22,6 +22,8 @@ from typing import Any
 _SECONDS = float(os.environ.get("SNAPSHOT_SECONDS", "120"))  # from the end of one to the next
 _STUCK_SECONDS = 120  # in which a child writes nothing
 _UNFINISHED = "unfinished"
+# Parts down to a partition of a table: to encode each attribute by itself takes five times as long.
+_DEPTH = 6
 # The first: without the keys, nothing else can be read.
 _KEYS = ("kms", "ssm", "iam")
 _READS = ("Get", "BatchGet", "Describe", "List", "Query", "Scan", "Filter", "Lookup")
@@ -61,7 +63,7 @@ def write_json(target: Path, value: Any, default: Callable[[Any], Any]) -> None:
     """Write a value as JSON, part by part: as one text, it would need as much memory again."""
     with target.open("w", buffering=1 << 20) as file:
         encode = json.JSONEncoder(default=default, check_circular=False).encode
-        file.writelines(_encode_parts(value, encode, default, depth=8))
+        file.writelines(_encode_parts(value, encode, default, _DEPTH))
         file.flush()
         os.fsync(file.fileno())
 
@@ -88,6 +90,7 @@ class Snapshots:
     def __init__(self, folder: Path, write: Callable[[], None]) -> None:
         self._folder, self._write = folder, write
         self._is_changed, self._asked = False, asyncio.Event()
+        self._child = 0  # the process id of what writes; 0: nothing does
 
     def watch(self, application: Callable[..., Awaitable[None]]) -> Callable[..., Awaitable[None]]:
         """Return the application, with its requests noted, and snapshots from its start on."""
@@ -105,11 +108,18 @@ class Snapshots:
         return answer
 
     def finish(self) -> None:
-        """Write the last snapshot, unless nothing has changed since the one before."""
+        """Write the last snapshot, unless nothing has changed since the one before.
+
+        One that is being written is waited for: two would write into the same folder.
+        """
+        self._wait()
         if self._is_changed or find_newest(self._folder) == self._folder:
-            child = self._begin()
-            while child and not self._has_ended(child):
-                time.sleep(0.05)
+            self._begin()
+            self._wait()
+
+    def _wait(self) -> None:
+        while not self._has_ended():
+            time.sleep(0.05)
 
     async def _write_often(self) -> None:
         while True:
@@ -118,25 +128,24 @@ class Snapshots:
             if not self._is_changed and not self._asked.is_set():
                 continue
             self._asked.clear()
-            child = self._begin()
-            while child and not self._has_ended(child):
+            self._begin()
+            while not self._has_ended():
                 await asyncio.sleep(0.05)
 
-    def _begin(self) -> int:
-        """Return the process id of a child that writes, or 0 if none could be made."""
+    def _begin(self) -> None:
+        """Start a child that writes, if one can be made."""
         began = time.perf_counter()
         self._is_changed = False
         self._written, self._written_at = 0, time.monotonic()
         try:
-            child = os.fork()
+            self._child = os.fork()
         except OSError as failure:
             print(f"snapshot: {failure}", flush=True)
             self._is_changed = True
-            return 0
-        if child == 0:
+            return
+        if self._child == 0:
             self._write_and_exit()
         print(f"snapshot: paused {time.perf_counter() - began:.3f} s", flush=True)
-        return child
 
     def _write_and_exit(self) -> None:
         """Write in the child, whose other threads do not run, and which shares the sockets."""
@@ -153,17 +162,19 @@ class Snapshots:
         finally:
             os._exit(code)
 
-    def _has_ended(self, child: int) -> bool:
-        ended, status = os.waitpid(child, os.WNOHANG)
+    def _has_ended(self) -> bool:
+        """Tell whether nothing is being written."""
+        ended, status = os.waitpid(self._child, os.WNOHANG) if self._child else (0, 0)
         if ended:
-            self._is_changed = self._is_changed or status != 0
+            self._is_changed, self._child = self._is_changed or status != 0, 0
+        if not self._child:
             return True
         size = measure(self._folder)
         if size != self._written:
             self._written, self._written_at = size, time.monotonic()
         elif time.monotonic() - self._written_at > _STUCK_SECONDS:
             # A lock that another thread held at the fork is never released in the child.
-            os.kill(child, signal.SIGKILL)
+            os.kill(self._child, signal.SIGKILL)
         return False
 
 

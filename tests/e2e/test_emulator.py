@@ -57,6 +57,35 @@ while os.path.exists(folder):
     time.sleep(0.05)
 print("its code is gone")
 """
+MANY_INVOKE_A_COLD_FUNCTION = """
+import io, runpy, threading, zipfile
+from ministack.core import lambda_runtime
+from ministack.services import lambda_svc
+
+packed = io.BytesIO()
+with zipfile.ZipFile(packed, "w") as files:
+    files.writestr("app.py", "def handler(event, context): return event")
+runpy.run_path("infra/emulator_start.py")["start_few"](lambda_runtime, lambda_svc)
+own, starting, most = lambda_runtime.Worker._spawn, [], []
+
+def spawn(worker):
+    starting.append(worker)
+    most.append(len(starting))
+    own(worker)
+    starting.remove(worker)
+
+lambda_runtime.Worker._spawn = spawn
+arn = "arn:aws:lambda:us-east-1:000000000000:function:one"
+function = {"FunctionName": "one", "FunctionArn": arn, "Runtime": "python3.12"}
+cold = {"config": {**function, "Handler": "app.handler"}, "code_zip": packed.getvalue()}
+answers = []
+invoke = lambda n: answers.append(lambda_svc._execute_function_warm(cold, {"n": n}, str(n)))
+threads = [threading.Thread(target=invoke, args=(n,)) for n in range(16)]
+[thread.start() for thread in threads]
+[thread.join() for thread in threads]
+print(sorted(answer["body"]["n"] for answer in answers) == list(range(16)), max(most) <= 2)
+lambda_runtime.reset()
+"""
 RANDOM_POLICIES_AND_TRANSACTIONS = """
 import json, random, runpy
 from ministack.core import iam_actions, iam_evaluator
@@ -133,6 +162,10 @@ def test_an_invocation_whose_process_cannot_start_fails_only_itself() -> None:
     failed, *others = run("-c", ONE_RUNS_AND_ONE_CANNOT_START).splitlines()
     assert "No module named 'app'" in failed
     assert others == ["runs", "its code is gone"]
+
+
+def test_requests_to_a_cold_function_start_few_processes_at_once() -> None:
+    assert run("-c", MANY_INVOKE_A_COLD_FUNCTION) == "True True\n"
 
 
 def test_the_changed_authorization_decides_as_the_emulators_own() -> None:

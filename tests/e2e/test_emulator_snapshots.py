@@ -3,6 +3,7 @@
 import os
 import random
 import signal
+import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -18,6 +19,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from infra.emulator import CREDENTIALS, REGION, Emulator, stop_leftover
 from infra.emulator_snapshots import find_newest
 from tests.e2e.recorded import client
+from tests.support.programs import ran
 from tests.support.running import free_port
 
 pytestmark = pytest.mark.thorough
@@ -26,6 +28,36 @@ PROJECT = Path(__file__).resolve().parents[2]
 PYTHON = Path(os.environ.get("EMULATOR_PYTHON") or PROJECT / ".venv-emulator/bin/python")
 EVERY = 0.4  # seconds between snapshots
 MOST_LOST = 10  # seconds, on a busy machine
+
+
+STOPPED_WHILE_IT_WRITES = """
+import asyncio, os, signal, sys, time
+from pathlib import Path
+from infra.emulator_snapshots import Snapshots, write_json, write_snapshot
+
+folder, states = Path(sys.argv[1]), dict.fromkeys("abcd", "old")
+
+def write_slowly(name, value, unfinished):
+    time.sleep(0.3)
+    write_json(unfinished / f"{name}.json", value, str)
+
+def write():
+    known = {name: lambda name=name: states[name] for name in states}
+    write_snapshot(folder, lambda: known, write_slowly)
+
+snapshots = Snapshots(folder, write)
+
+async def application(scope, receive, send):
+    if scope["type"] == "lifespan":
+        os.kill(os.getpid(), signal.SIGUSR1)
+        await asyncio.sleep(0.5)
+        states.update(dict.fromkeys(states, "new"))
+        await served({"type": "http", "method": "POST", "headers": [], "path": "/"}, None, None)
+        snapshots.finish()
+
+served = snapshots.watch(application)
+asyncio.run(served({"type": "lifespan"}, None, None))
+"""
 
 
 def begun(home: Path) -> Emulator:
@@ -104,6 +136,15 @@ def test_killed_at_twenty_moments_it_loses_the_last_seconds_and_no_key(
         assert number(again) >= max((n for at, n in written if at < killed - MOST_LOST), default=0)
         assert key_of(again) == "secret"
         again.stop()
+
+
+def test_a_stop_waits_for_the_snapshot_that_is_being_written(tmp_path: Path) -> None:
+    """Two would write into one folder: the first would give its name to half of the second."""
+    said = ran(sys.executable, "-c", STOPPED_WHILE_IT_WRITES, str(tmp_path), cwd=PROJECT).stdout
+    newest = find_newest(tmp_path)
+    kept = {path.name: path.read_text() for path in newest.iterdir()}
+    assert kept == {f"{name}.json": '"new"' for name in "abcd"}, said
+    assert os.listdir(tmp_path) == [newest.name] and "failed" not in said
 
 
 def test_a_stop_keeps_everything_and_a_second_one_writes_nothing(tmp_path: Path) -> None:
