@@ -7,7 +7,7 @@ Nothing is indexed later.
 - writing: `entries`
 - reading: `records` (by id, or a page), `filters` (what clients ask), `query` (what is asked),
   `pages`, `positions` (what to read), `lists` (which list serves the filters), `search`, `lookup`
-  (exact texts), `best` (best matches), `counts` (totals), `cursor`
+  (exact texts), `best` (best matches), `shelf`, `menus`, `counts` (totals), `cursor`
 - ids of other systems: `external_ids`
 - maintenance: `recount` (checks totals), `move` and `upgrades` (what a new release indexes),
   `cells` (of release 1.0.0), `leftovers`
@@ -20,6 +20,7 @@ from chalicelib.listing.index import MOST_WORD_BYTES, Index, Record
 from chalicelib.listing.kinds import FIRST, Kind
 from chalicelib.listing.leftovers import discard_words, words_of
 from chalicelib.listing.lists import Range
+from chalicelib.listing.menus import Menu, read_menus
 from chalicelib.listing.move import reindex
 from chalicelib.listing.pages import count, count_each, page_of, read_page, walk_pages
 from chalicelib.listing.query import Indexed, Query
@@ -32,5 +33,6 @@ from chalicelib.listing.recount import (
     repair,
     walk_entries,
 )
+from chalicelib.listing.shelf import Shelf
 from chalicelib.listing.upgrades import RELEASE, number_in
 from chalicelib.schemas import Page

@@ -29,19 +29,24 @@ def change(
     """
     room = kind.room if room is None else room
     if after is not None:
+        words_inside = kind.inside if inside is None else inside
+        after = replace(after, many=kind.are_many(after.several, words_inside))
         if kind.since:
             lists, values = kind.lists(after.facets), kind.values_counted(after.facets)
+            values += kind.values_in_menus(after.facets, after.several)
             after = replace(
                 after,
                 lists=tuple(filter(kind.is_added, lists)),
                 cells=tuple(filter(kind.is_added, values)),
             )
-        words_inside = kind.inside if inside is None else inside
+    room -= value_writes(kind, before, after)
+    if after is not None:
         after = settle_words(before, after, inside=words_inside, room=room)
     is_in_same_lists = (
         before is not None and after is not None and before.list_state == after.list_state
     )
-    entries_in = order_entries if is_in_same_lists else list_entries
+    is_measured_alike = before is None or after is None or before.measures == after.measures
+    entries_in = order_entries if is_in_same_lists and is_measured_alike else list_entries
     old_entries, new_entries = entries_in(kind, id, before), entries_in(kind, id, after)
     differing = [key for key, known in new_entries.items() if old_entries.get(key) != known]
     for known, keys in groupby(differing, new_entries.__getitem__):
@@ -49,7 +54,6 @@ def change(
     for key in [key for key in old_entries if key not in new_entries]:
         commit.delete(key)
     if not (before and after and before.word_state == after.word_state):
-        room -= value_writes(before, after)
         _change_words(commit, word_keys(kind, id, before), word_keys(kind, id, after), room)
     for index, step in () if is_in_same_lists else ((before, -1), (after, 1)):
         if index:
@@ -63,7 +67,8 @@ def append(commit: Commit, kind: Kind, id: str, index: Index) -> None:
     It does what `change` does in a third of the time, but only for a record without words and
     further orders, of a kind without `since`.
     """
-    index = replace(index, many=True) if len(index.several) > kind.inside // 2 else index
+    if kind.are_many(index.several):
+        index = replace(index, many=True)
     commit.put_each(list_entries(kind, id, index), _entry_attributes(index))
     count_record(commit, kind, index, 1)
 
@@ -84,8 +89,9 @@ def count_record(commit: Commit, kind: Kind, index: Index, step: int) -> None:
     `step`: 1, or -1 to take it away.
     """
     value = index.facets.get(kind.split, "")
-    home = shard_of(value, HOMES) if value else None
     for pk, cell in count_cells(kind, index):
+        # A menu has the records of all values in one cell, which a change counts twice.
+        home = shard_of(value, HOMES) if value or kind.is_menu(pk) else None
         numbers = kind.numbers(pk, index.facets)
         commit.count((pk, cell), {name: step * n for name, n in numbers.items()}, home)
 
@@ -133,7 +139,13 @@ def list_entries(kind: Kind, id: str, index: Index | None) -> dict[Key, Item]:
         names.append(f"{kind.several}*")
     names += [f"{kind.several}={value}" for value in index.listed_values]
     known, shard = _entry_attributes(index), shard_of(id, kind.list_shards)
-    entries = {(kind.list_pk(name, shard), f"{index.sort}#{id}"): known for name in names}
+    measured = {**known, **index.measures}
+    entries = {
+        (kind.list_pk(name, shard), f"{index.sort}#{id}"): (
+            measured if kind.is_measured(name) else known
+        )
+        for name in names
+    }
     if index.ahead:
         whole = kind.entry_key("*", id, index.sort)
         entries[whole] = {**known, "generation": index.generation}
@@ -145,7 +157,13 @@ def order_entries(kind: Kind, id: str, index: Index | None) -> dict[Key, Item]:
     if index is None:
         return {}
     known = _entry_attributes(index)
-    return {kind.entry_key(f"*{order}", id, sort): known for order, sort in index.orders.items()}
+    measured = {**known, **index.measures}
+    return {
+        kind.entry_key(f"*{order}", id, sort): (
+            measured if kind.is_measured(f"*{order}") else known
+        )
+        for order, sort in index.orders.items()
+    }
 
 
 def _entry_attributes(index: Index) -> Item:

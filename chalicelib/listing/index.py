@@ -18,6 +18,7 @@ from chalicelib.storage.attributes import Fields
 from chalicelib.values.ids import key_part
 
 SEVERAL: Final = "several"
+CREATED: Final = "created"  # a measure: the sort of the record
 _LONGEST_SORT: Final = 60  # characters of a text that count when a list is sorted by it
 MOST_WORD_BYTES: Final = 150_000  # with a product of 200 KB it fits DynamoDB's 400 KB an item
 
@@ -28,7 +29,8 @@ class Index:
 
     `sort`: text in whose descending order the kind is listed. `facets`: as key parts; `several`:
     the values of the facet with several, `many` if they are too many for a list entry each.
-    `orders`: the keys of other sort orders. `words`, `ahead`: as stored.
+    `orders`: the keys of other sort orders. `measures`: texts by whose order entries are compared
+    and sorted without their records. `words`, `ahead`: as stored.
 
     `lists`: those of its lists that the first release had not; `cells`: the values under which it
     is counted, and the first release did not count. A record names them, because code of the
@@ -43,6 +45,7 @@ class Index:
     several: tuple[str, ...] = ()
     many: bool = False
     orders: Mapping[str, str] = field(default_factory=dict)
+    measures: Mapping[str, str] = field(default_factory=dict)
     lists: tuple[str, ...] = ()
     cells: tuple[str, ...] = ()
 
@@ -54,6 +57,7 @@ class Index:
         facets: Mapping[str, str],
         several: Iterable[str] = (),
         orders: Mapping[str, str] | None = None,
+        measures: Mapping[str, str] | None = None,
         texts: Iterable[str] = (),
         exact: Iterable[str] = (),
     ) -> "Index":
@@ -61,7 +65,8 @@ class Index:
 
         The record is found by the words of `texts`, and by each of the `exact` as a whole. `sort`:
         its place in the kind's order. `orders`: its text, which is sorted without case and accents,
-        or its time, in each other order. Raises ValueError if `sort` has a # or a +.
+        or its time, in each other order; `measures` likewise, but for CREATED: `sort`. Raises
+        ValueError if `sort` has a # or a +.
         """
         if "#" in sort or "+" in sort:
             raise ValueError(f"{sort!r} cannot be a sort key: # and + separate the parts of a key")
@@ -72,6 +77,10 @@ class Index:
             tuple(text.index_words(texts, exact)) if texts or exact else (),
             several=tuple(dict.fromkeys(map(several_part, several))),
             orders={name: _to_sort_key(value) for name, value in (orders or {}).items()},
+            measures={
+                name: value if name == CREATED else _to_sort_key(value)
+                for name, value in (measures or {}).items()
+            },
         )
 
     @property
@@ -93,6 +102,7 @@ class Index:
             "several": list(self.several),
             "many": self.many,
             "orders": dict(self.orders),
+            "measures": dict(self.measures),
             "lists": list(self.lists),
             "cells": list(self.cells),
         }
@@ -117,6 +127,7 @@ class Index:
             tuple(stored.get("several", ())),
             stored.get("many", False),
             stored.get("orders", {}),
+            stored.get("measures", {}),
             tuple(stored.get("lists", ())),
             tuple(stored.get("cells", ())),
         )
@@ -240,19 +251,16 @@ def settle_words(before: Index | None, wanted: Index, *, inside: int, room: int)
     """Return `wanted` with its words placed `inside` or `ahead`, and its `many` and generation set.
 
     The name of a generation is random, so that no other attempt to write the record leaves words
-    that count. `inside`, `room`: as of `Kind`.
+    that count. `inside`: as of `Kind`; `room`: for additions and removals of words.
     """
     had = before or _NONE
-    many = len(wanted.several) > inside // 2
-    if wanted.many != many:
-        wanted = replace(wanted, many=many)
     placed = place_words(
         wanted.every_word,
         had.words,
         had.ahead,
         is_moved=before is not None and had.sort != wanted.sort,
         most=inside - len(wanted.listed_values),
-        room=room - value_writes(before, wanted),
+        room=room,
     )
     generation = "" if placed.is_renewed else had.generation
     if placed.ahead and not generation:
@@ -260,12 +268,12 @@ def settle_words(before: Index | None, wanted: Index, *, inside: int, room: int)
     return replace(wanted, words=placed.inside, ahead=placed.ahead, generation=generation)
 
 
-def value_writes(before: Index | None, after: Index | None) -> int:
-    """Return how many list entries of values a change writes or deletes at most (`several`)."""
+def value_writes(kind: kinds.Kind, before: Index | None, after: Index | None) -> int:
+    """Return how many entries and counts of values a change writes at most (`several`)."""
     had, has = (index.listed_values if index else () for index in (before, after))
-    if before and after and before.sort != after.sort:
-        return len(had) + len(has)
-    return len({*had, *has})
+    is_moved = before and after and before.sort != after.sort
+    entries = len(had) + len(has) if is_moved else len({*had, *has})
+    return entries + (len({*had, *has}) if kind.several in kind.menus else 0)
 
 
 def several_part(value: str) -> str:

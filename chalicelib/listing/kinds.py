@@ -7,6 +7,7 @@ r"""What can be listed, and where its entries are.
 | word | `word#<kind>#<first letter>#<shard>of<shards>` | `<word>#<sort>#<id>` | none |
 | word ahead | the same | `<word>#<sort>+<generation>#<id>` | `at`: Unix seconds |
 | count | `count#<kind>[#<facet>=<value>]` | `1\|<facet values>#<shard>` | `n`; `=<value>` |
+| menu | `menu#<kind>#<facet>` | `<value>#<shard>` | `n`; `=<value>` |
 
 Lists are `*`, `<facet>=<value>`, the combined ones of the kind, and `<facet>*` of the records with
 more values of a facet than have a list entry each. Lists and words are sharded by a hash of the id.
@@ -15,7 +16,7 @@ attribute of its own. (1.0.0 had a cell for each value.)
 """
 
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Final
@@ -37,9 +38,13 @@ class Kind:
     values, with a list for each. A facet without a value is "". `orders`: further sort orders of
     the list of all.
 
+    `shelf`: a combined list of which each value of the facets in `menus` is counted, all values of
+    a facet in one partition. Orders that begin with its name have its records only. `measured`: the
+    lists, facets and orders whose entries also have the measures of a record (`Index`).
+
     `since`: the number of the reindexing that brings a facet of `under` or `listed`, a combined
-    list or an order (`*<order>`) to all records, if the first release had it not. A new one takes
-    the next number, and keeps it (`upgrades.py`).
+    list, an order (`*<order>`) or a menu (`@<facet>`) to all records, if the first release had it
+    not. A new one takes the next number, and keeps it (`upgrades.py`).
 
     `identified`: whose external ids find a record (`external_ids.py`).
 
@@ -59,6 +64,9 @@ class Kind:
     combined: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     several: str = ""
     orders: tuple[str, ...] = ()
+    shelf: str = ""
+    menus: tuple[str, ...] = ()
+    measured: frozenset[str] = frozenset()
     since: Mapping[str, int] = field(default_factory=dict)
     summed: str = ""
     identified: tuple[str, ...] = ()
@@ -98,17 +106,57 @@ class Kind:
         """Return the `<facet>=<value>` under which a record with these facets is counted."""
         return [f"{facet}={facets[facet]}" for facet in self.under if facets.get(facet)]
 
-    def cells(self, facets: Mapping[str, str]) -> list[Key]:
+    def values_in_menus(self, facets: Mapping[str, str], several: Collection[str]) -> list[str]:
+        """Return the `@<facet>=<value>` under which menus count a record.
+
+        `several`: its values of the facet with several. Too many are not in the menu: who reads
+        it counts them.
+        """
+        if not self.menus or not self.combined[self.shelf].items() <= facets.items():
+            return []
+        values: dict[str, Iterable[str]]
+        values = {facet: [facets.get(facet, "")] for facet in self.menus}
+        if self.several in self.menus:
+            values[self.several] = () if self.are_many(several) else several
+        return [f"@{facet}={value}" for facet, of in values.items() for value in of if value]
+
+    def are_many(self, several: Collection[str], inside: int | None = None) -> bool:
+        """Return whether these values are too many for an entry each, and a count in a menu.
+
+        `inside`: the kind's, unless given.
+        """
+        inside = self.inside if inside is None else inside
+        return len(several) > inside // (3 if self.several in self.menus else 2)
+
+    def is_measured(self, name: str) -> bool:
+        """Return whether the entries of a list or an order have the measures of a record."""
+        return name.partition("=")[0].removesuffix("*") in self.measured
+
+    def cells(self, facets: Mapping[str, str], several: Collection[str] = ()) -> list[Key]:
         """Return the keys of the cells that count a record with these facets."""
-        return self.cells_of(facets, self.values_counted(facets))
+        values = [*self.values_counted(facets), *self.values_in_menus(facets, several)]
+        return self.cells_of(facets, values)
 
     def cells_of(self, facets: Mapping[str, str], values: Iterable[str]) -> list[Key]:
-        """Return the keys of the cells of a record counted under these `<facet>=<value>`."""
+        """Return the keys of the cells of a record counted under these `[@]<facet>=<value>`."""
         cell = self.cell(facets)
         return [
             (self.count_pk(), cell),
-            *((f"{self.count_pk()}#{value}", cell) for value in values),
+            *(
+                self.menu_key(*value[1:].split("=", 1))
+                if value[0] == "@"
+                else (f"{self.count_pk()}#{value}", cell)
+                for value in values
+            ),
         ]
+
+    @staticmethod
+    def is_menu(pk: str) -> bool:
+        return pk.startswith("menu#")
+
+    def menu_key(self, facet: str, value: str = "") -> Key:
+        """Return the key of the cell of a value in the menu of a facet."""
+        return f"menu#{self.name}#{facet}", value
 
     def numbers(self, pk: str, facets: Mapping[str, str]) -> dict[str, int | Decimal]:
         """Return what a record with these facets adds to each attribute of a cell."""

@@ -20,7 +20,7 @@ _QUERY_COST: Final = 25
 # About this many entries fill the 1 MB that a query reads.
 _CALL_ENTRIES: Final = 5_000
 MOST_COUNTED = 100_000  # keys that are read for a total that no cell has
-_FEW_LISTS: Final = 3
+FEW_LISTS: Final = 3
 UNKNOWN: Final = 50_000  # records: the assumed size of a list of unknown size
 
 Read = DynamoCall[table.Rows]
@@ -105,7 +105,7 @@ class Lists:
         """
         pks = self._partition_keys()
         each = -(-(MOST_COUNTED if most is None else most) // len(pks))
-        where, condition = self._sort_condition(None, forward=True), _filter_condition(self.rest)
+        where, condition = self._sort_condition(None, forward=True), filter_condition(self.rest)
         return [table.tally.call(pk, where=where, matching=condition, at_least=each) for pk in pks]
 
     def count_positions(self) -> int:
@@ -137,7 +137,7 @@ class Lists:
         return table.query.call(
             pk,
             where=self._sort_condition(page or after, forward=forward),
-            matching=_filter_condition(self.rest),
+            matching=filter_condition(self.rest),
             forward=forward,
             limit=limit,
             fields=("sk",),
@@ -185,10 +185,10 @@ def serving_lists(kind: Kind, where: Where, between: Range) -> Lists | None:
             return Lists(kind, [name], {}, between)
     if len(where) == 1:
         ((facet, accepted),) = where.items()
-        if names := _list_names(kind, facet, accepted):
+        if names := names_of_lists(kind, facet, accepted):
             rest = where if facet == SEVERAL else {}
-            return Lists(kind, names, rest, between) if len(names) <= _FEW_LISTS else None
-    if any(_list_names(kind, facet, accepted) for facet, accepted in where.items()):
+            return Lists(kind, names, rest, between) if len(names) <= FEW_LISTS else None
+    if any(names_of_lists(kind, facet, accepted) for facet, accepted in where.items()):
         return None
     return Lists(kind, ["*"], where, between)
 
@@ -201,7 +201,7 @@ def serving_choices(kind: Kind, where: Where, between: Range, known: Counts) -> 
     total = None if between else known.size(where)
     choices = [Lists(kind, ["*"], where, between, known.size({}), total)]
     for facet, accepted in where.items():
-        if names := _list_names(kind, facet, accepted):
+        if names := names_of_lists(kind, facet, accepted):
             part = {facet: accepted}
             # Records with too many of several values are in a common list, which is read too.
             rest = where if facet == SEVERAL else {f: v for f, v in where.items() if f != facet}
@@ -215,7 +215,7 @@ def serving_choices(kind: Kind, where: Where, between: Range, known: Counts) -> 
     return choices
 
 
-def _list_names(kind: Kind, facet: str, accepted: frozenset[str]) -> list[str]:
+def names_of_lists(kind: Kind, facet: str, accepted: frozenset[str]) -> list[str]:
     """Return the names of the lists that hold all records with these values; [] if there are none.
 
     For the facet with several, that includes the list of the records with too many values.
@@ -228,7 +228,7 @@ def _list_names(kind: Kind, facet: str, accepted: frozenset[str]) -> list[str]:
     return [f"{facet}={value}" for value in sorted(accepted)]
 
 
-def _filter_condition(where: Where) -> Condition | None:
+def filter_condition(where: Where) -> Condition | None:
     """Return the condition on list entries for these filters; None for none."""
     conditions = []
     for facet, accepted in where.items():

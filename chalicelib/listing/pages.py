@@ -58,12 +58,8 @@ def read_page(kind: Kind, query: Query, load: Load[R]) -> Page[R]:
     """
     where = key_parts(kind, query.where)
     kind = upgrades.limit_to_indexed(kind, _features(kind, query, where))
-    identity = _list_identity(kind, query, where)
-    start = cursor.parse(query.cursor, identity) if query.cursor else Cursor("", query.page)
-    offset = (start.page - 1) * query.limit
-    if query.deepest is not None and offset + query.limit > query.deepest:
-        message = f"reaches beyond the first {query.deepest} results; narrow the list instead"
-        raise Invalid.field("page", "too_deep", message)
+    identity = list_identity(kind, query, where)
+    start = begin_page(query, identity)
     terms = words.search_terms(query.search)
     # Of a search without a visible character, all records would be an accident.
     finds_nothing = bool(query.search) and not terms
@@ -91,6 +87,15 @@ def read_page(kind: Kind, query: Query, load: Load[R]) -> Page[R]:
     return Page(kept, found.total, start.page, query.limit, next_, found.at_least, by_cursor)
 
 
+def begin_page(query: Query, asked: Mapping[str, object]) -> Cursor:
+    """Return where the page begins. Raise Invalid for a cursor of another list, or too deep."""
+    start = cursor.parse(query.cursor, asked) if query.cursor else Cursor("", query.page)
+    if query.deepest is not None and start.page * query.limit > query.deepest:
+        message = f"reaches beyond the first {query.deepest} results; narrow the list instead"
+        raise Invalid.field("page", "too_deep", message)
+    return start
+
+
 def walk_pages(read: Callable[[Query], Page[R]], query: Query) -> Iterator[Page[R]]:
     """Yield the page of the query, and those that follow; `read` reads one."""
     following: str | None = query.cursor
@@ -113,7 +118,7 @@ def _fits(index: Index, query: Query, where: Where, terms: Iterable[str]) -> boo
 
 def page_of(kind: Kind, query: Query, records: Iterable[R]) -> Page[R]:
     """Return the query's page of `records`, which are all results of the query, in any order."""
-    identity = _list_identity(kind, query, key_parts(kind, query.where))
+    identity = list_identity(kind, query, key_parts(kind, query.where))
     start = cursor.parse(query.cursor, identity) if query.cursor else Cursor("", query.page)
     places = {query.position_of(record): record for record in records}
     left = query.in_order(places, start.position)
@@ -125,7 +130,7 @@ def page_of(kind: Kind, query: Query, records: Iterable[R]) -> Page[R]:
     return Page(records_shown, len(places), start.page, query.limit, next_)
 
 
-def _list_identity(kind: Kind, query: Query, where: Where) -> dict[str, object]:
+def list_identity(kind: Kind, query: Query, where: Where) -> dict[str, object]:
     """Return what identifies the list of a query: a cursor is valid only for an equal one."""
     return {
         "kind": kind.name,
@@ -134,4 +139,5 @@ def _list_identity(kind: Kind, query: Query, where: Where) -> dict[str, object]:
         "between": [query.between.first, query.between.end],
         "order": [query.order, query.forward],
         **({"externalId": query.external_id} if query.external_id else {}),
+        **{name: [bounds.first, bounds.end] for name, bounds in query.measures.items()},
     }

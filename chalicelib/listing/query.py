@@ -31,7 +31,7 @@ class Query:
     one of the kind's, or by sort if empty; `forward`: lowest first. `page`: counted from the
     beginning, or `cursor`: `next` of an earlier page, or `*` to start. `deepest`: how many results
     can be paged through. `most_counted`: how many keys are read for a total that no cell has.
-    `external_id`: only of those.
+    `external_id`: only of those. `measures`: measure → the range of its texts.
     """
 
     where: Mapping[str, frozenset[str]] = field(default_factory=dict)
@@ -45,6 +45,7 @@ class Query:
     deepest: int | None = None
     most_counted: int | None = None
     external_id: str = ""
+    measures: Mapping[str, Range] = field(default_factory=dict)
 
     def continue_after(self, cursor: str | None) -> "Query":
         """Return a query of the same list that begins after a cursor; without one, at `page`."""
@@ -68,7 +69,8 @@ class Query:
         Includes `index`, if records are compared with the request.
         """
         fields = tuple(shown)
-        compares = self.where or self.search or self.between or self.order or self.external_id
+        asked = self.where, self.search, self.between, self.order, self.external_id, self.measures
+        compares = any(asked)
         return (*fields, "index") if fields and compares else fields
 
 

@@ -12,6 +12,7 @@ from itertools import chain
 from typing import Any, Final, TypeVar
 
 from chalicelib.listing.cells import merged_cell
+from chalicelib.listing.index import SEVERAL
 from chalicelib.listing.kinds import Kind
 from chalicelib.listing.upgrades import limit_to_indexed
 from chalicelib.storage import table
@@ -55,7 +56,7 @@ def recount(kind: Kind) -> Recount:
 
     Nothing is written. Cells in which not all records are counted yet are not compared.
     """
-    kind = limit_to_indexed(kind, ())
+    kind = limit_to_indexed(kind, (), also=[f"@{facet}" for facet in kind.menus])
     counted, wrong = find_disagreement(lambda: _count_and_load(kind))
     wrong_cells = [
         Wrong(cell, *numbers, attribute) for (cell, attribute), numbers in sorted(wrong.items())
@@ -146,8 +147,8 @@ def _compute_cell_numbers(kind: Kind) -> Mapping[_Place, Number]:
     """Read the list of all, and return each number that a cell should have: counts, and any sum."""
     numbers: defaultdict[_Place, Number] = defaultdict(int)
     facets = (*kind.counted, *kind.under, *filter(None, [kind.summed]))
-    for item in walk_entries(kind, list(dict.fromkeys(facets))):
-        for pk, cell in kind.cells(item):
+    for item in walk_entries(kind, [*dict.fromkeys(facets), *([SEVERAL] if kind.menus else [])]):
+        for pk, cell in kind.cells(item, item.get(SEVERAL, ())):
             for name, n in kind.numbers(pk, item).items():
                 numbers[(pk, cell), name] += n
     return numbers
@@ -159,7 +160,8 @@ def _load_stored_cells(kind: Kind, pks: Iterable[str]) -> Stored[_Place]:
     The numbers of a cell of 1.0.0 are those of the cell that it would be merged into.
     """
     shards: defaultdict[_Place, dict[str, Number]] = defaultdict(dict)
-    for pk in {kind.count_pk(), *pks}:
+    menus = (kind.menu_key(facet)[0] for facet in kind.menus)
+    for pk in {kind.count_pk(), *pks, *menus}:
         for item in chain.from_iterable(table.pages(pk)):
             cell, numbers = merged_cell(kind, item)
             for name, n in numbers.items():

@@ -33,15 +33,21 @@ def number_in(release: Item | None, kind: Kind) -> int:
     return int((release or {}).get("indexed", {}).get(kind.name, FIRST))
 
 
-def limit_to_indexed(kind: Kind, features: Iterable[str]) -> Kind:
+def limit_to_indexed(kind: Kind, features: Iterable[str], also: Iterable[str] = ()) -> Kind:
     """Return the kind without those lists and cells that do not have all records yet.
 
     `features`: the facets and the order (`*<order>`) that a request needs. Raises Reindexing if
-    not all records are indexed for one of them.
+    not all records are indexed for one of them. `also`: what it needs only if all are.
     """
-    if not kind.since:
+    wanted = set(features)
+    if kind.since.keys().isdisjoint({*wanted, *also, *kind.under, *kind.combined}):
         return kind
-    number = number_in(table.get(RELEASE), kind)
+    return limit_to_release(kind, wanted, table.get(RELEASE))
+
+
+def limit_to_release(kind: Kind, features: Iterable[str], release: Item | None) -> Kind:
+    """Return the kind as `limit_to_indexed` does, by the item of the release. Raise Reindexing."""
+    number = number_in(release, kind)
     late = {name for name, first in kind.since.items() if first > number}
     if waiting := sorted(late.intersection(features)):
         names = [f"sorting by {name[1:]}" if name[0] == "*" else name for name in waiting]
@@ -51,4 +57,5 @@ def limit_to_indexed(kind: Kind, features: Iterable[str]) -> Kind:
         kind,
         under=tuple(facet for facet in kind.under if facet not in late),
         combined={name: facets for name, facets in kind.combined.items() if name not in late},
+        menus=tuple(facet for facet in kind.menus if f"@{facet}" not in late),
     )

@@ -21,7 +21,7 @@ from chalicelib.products.schemas import (
     Variant,
 )
 from chalicelib.storage.attributes import Fields, Item
-from chalicelib.values import metadata
+from chalicelib.values import metadata, money
 
 MOST_LOW_OF_ONE: Final = 5  # variants that the summary lists, so that no product hides the others
 LARGEST_BULK: Final = 6_000_000  # bytes: Lambda takes 6 MB of event, the body a JSON text
@@ -40,9 +40,9 @@ VARIANT_EXTRAS: Final[Mapping[str, object]] = {
 MOST_EXTERNAL_IDS: Final = 60
 
 
-# An update that changes everything writes 27 items without the words and tags, old and new: the
-# product, its stock, two slug locks, 15 list entries, six count cells, one low-stock and one outbox
-# item. 68 more are room for words and tags, and five for what others add to the transaction.
+# An update that changes everything writes 35 items without the words and tags, old and new: the
+# product, its stock, two slug locks, 19 list entries, ten counts, one low-stock and one outbox
+# item. 60 more are room for words and tags, and five for what others add to the transaction.
 KIND: Final = listing.Kind(
     "product",
     counted=("status", "published", "storefront"),
@@ -54,7 +54,13 @@ KIND: Final = listing.Kind(
         "hidden": {"published": "no"},
     },
     several="tag",
-    orders=("name", "updated"),
+    orders=("name", "updated", "live-name", "live-price"),
+    shelf="live",
+    menus=("type", "vendor", "tag"),
+    measured=frozenset({"live", "type", "vendor", "tag", "*live-name", "*live-price"}),
+    since={"*live-name": 2, "*live-price": 2, "@type": 2, "@vendor": 2, "@tag": 2},
+    inside=30,
+    room=60,
     identified=("product", "variant"),
 )
 
@@ -112,8 +118,15 @@ class Product(listing.Record):
     @property
     def price(self) -> str:
         """Its own price, or the lowest of its variants'."""
-        own = self.fields["price"]
-        return str(own or min((v["price"] for v in self.fields["variants"]), key=Decimal))
+        return lowest_price(self.fields)
+
+    @property
+    def is_available(self) -> bool:
+        """Whether one of its variants can be ordered."""
+        return any(
+            self.quantities.get(variant["id"]) is None or self.quantities[variant["id"]] > 0
+            for variant in self.fields["variants"]
+        )
 
     @property
     def import_memory(self) -> Fields:
@@ -151,6 +164,11 @@ class Product(listing.Record):
         }
 
 
+def lowest_price(fields: Fields) -> str:
+    """Return the price of a product, or the lowest of its variants'."""
+    return str(fields["price"] or min((v["price"] for v in fields["variants"]), key=Decimal))
+
+
 def title_of(name: str, variant_title: str) -> str:
     """Return the name of a variant where its product is not shown."""
     return name if variant_title == DEFAULT_VARIANT else f"{name} / {variant_title}"
@@ -167,6 +185,9 @@ def index_of(fields: Fields) -> listing.Index:
     It is found by name, SKU, vendor and tags, and by its variants' SKUs, barcodes and titles.
     """
     variants = fields["variants"]
+    measures = {"name": fields["name"], "price": money.sort_key(lowest_price(fields))}
+    is_live = fields["status"] == ProductStatus.ACTIVE and fields["published"]
+    on_shelf = {f"live-{name}": value for name, value in measures.items()} if is_live else {}
     texts: Iterable[str | None] = (
         fields["name"],
         fields["vendor"],
@@ -185,7 +206,8 @@ def index_of(fields: Fields) -> listing.Index:
             "vendor": fields["vendor"] or "",
         },
         several=fields["tags"],
-        orders={"name": fields["name"], "updated": fields["updatedAt"]},
+        orders={"name": fields["name"], "updated": fields["updatedAt"], **on_shelf},
+        measures={"created": fields["createdAt"], **measures},
         texts=[text for text in texts if text],
         exact=sorted(skus_of(fields) | {v["barcode"] for v in variants if v["barcode"]}),
     )
@@ -199,6 +221,7 @@ def attributes_of(fields: Iterable[str]) -> set[str]:
     made_of = {
         "currency": set[str](),
         "price": {"price", "variants"},
+        "available": {"variants", "quantities"},
         "variants": {"variants", "sku", "price", "quantities"},
     }
     asked = [made_of.get(field, {field}) for field in fields]
@@ -207,7 +230,7 @@ def attributes_of(fields: Iterable[str]) -> set[str]:
 
 def reads_stock(fields: Iterable[str]) -> bool:
     asked = list(fields)
-    return not asked or "variants" in asked
+    return not asked or not {"variants", "available"}.isdisjoint(asked)
 
 
 def to_item(product: Product) -> Item:

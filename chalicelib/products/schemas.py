@@ -8,7 +8,7 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Annotated, ClassVar, Final, Literal, NotRequired
 
-from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, WithJsonSchema
 from typing_extensions import TypeAliasType, TypedDict
 
 from chalicelib import listing, settings
@@ -171,6 +171,37 @@ class PublicProduct(TypedDict):
     images: list[Image]
     seo: Seo
     createdAt: str
+
+
+class PublicValue(TypedDict):
+    """A value of a field."""
+
+    value: Annotated[str, about("The value, as it was written.")]
+    count: Annotated[int, about("How many public products have it now.")]
+
+
+class PublicValues(TypedDict):
+    """Values in alphabetical order, 100 at most."""
+
+    data: Annotated[list[PublicValue], about("The values.")]
+    more: Annotated[bool, about("Whether there are more.")]
+
+
+class PriceRange(TypedDict):
+    """The prices of the public products."""
+
+    min: Annotated[str, about("The lowest; a decimal amount.")]
+    max: Annotated[str, about("The highest; a decimal amount.")]
+
+
+class PublicFacets(TypedDict):
+    """What the storefront can be filtered by."""
+
+    types: Annotated[PublicValues, about("Product types.")]
+    vendors: Annotated[PublicValues, about("Who makes or supplies them.")]
+    tags: Annotated[PublicValues, about("Tags of up to 39 bytes.")]
+    price: Annotated[PriceRange | None, about("The prices; null: no product is public.")]
+    currency: Annotated[str, about("The shop's currency, ISO 4217.")]
 
 
 class BulkRow(TypedDict):
@@ -476,15 +507,41 @@ class PublicSort(Choice):
 
     NEWEST = "newest"
     NAME = "name"
+    CHEAPEST = "price"
+    DEAREST = "-price"
+
+
+def _check_prices(value: str | None, info: ValidationInfo) -> str | None:
+    lowest = info.data.get("min_price")
+    if value and lowest and Decimal(value) < Decimal(lowest):
+        raise ValueError("must not be below minPrice")
+    return value
 
 
 _Values = Annotated[list[Annotated[str, length(255)]], Field(max_length=100)]
 
 
-class BrowseProducts(listing.Filters):
-    """The storefront's query."""
+_PUBLIC: Final = {
+    "status": frozenset({ProductStatus.ACTIVE.value}),
+    "published": frozenset({PUBLISHED[True]}),
+}
 
+
+class OfStorefront(QueryParameters):
     shape: ClassVar[type] = PublicProduct
+
+    storefront: Annotated[
+        str, length(100), about("Only products that are assigned to it, or to none.")
+    ] = ""
+
+    def public_values(self) -> dict[str, frozenset[str]]:
+        """Return the accepted values of the facets of what the storefront shows."""
+        own = {"storefront": frozenset({self.storefront, ""})} if self.storefront else {}
+        return _PUBLIC | own
+
+
+class BrowseProducts(OfStorefront, listing.Filters):
+    """The storefront's query."""
 
     facets = ("type", "vendor", "tag")
 
@@ -492,24 +549,30 @@ class BrowseProducts(listing.Filters):
     type: _Values = Field(default_factory=list, description="Any of these types; repeatable")
     vendor: _Values = Field(default_factory=list, description="Any of these vendors; repeatable")
     tag: _Values = Field(default_factory=list, description="Any of these tags; repeatable")
+    min_price: Annotated[Price | None, about("Only products that cost this or more.")] = None
+    max_price: Annotated[
+        Price | None, AfterValidator(_check_prices), about("Only products that cost this or less.")
+    ] = None
+    available: Annotated[
+        bool | None, about("Only products of which a variant can be ordered, or of which none can.")
+    ] = None
     sort: Annotated[PublicSort, about("The order of the list.")] = PublicSort.NEWEST
-    storefront: Annotated[str, length(100), about(_STOREFRONT)] = ""
 
     def accepted_values(self) -> dict[str, frozenset[str]]:
-        where = super().accepted_values()
-        where |= {
-            "status": frozenset({ProductStatus.ACTIVE.value}),
-            "published": frozenset({"yes"}),
-        }
-        if self.storefront:
-            where["storefront"] = frozenset({self.storefront, ""})
-        return where
+        return super().accepted_values() | self.public_values()
 
     def query(self) -> listing.Query:
-        is_by_name = self.sort is PublicSort.NAME
-        order = "name" if is_by_name else ""
-        asked = super().to_query()
-        return replace(asked, deepest=DEEPEST_PUBLIC, order=order, forward=is_by_name)
+        lowest, highest = self.min_price, self.max_price
+        bounds = listing.Range(
+            money.sort_key(lowest or "0"), f"{money.sort_key(highest or money.LARGEST)}~"
+        )
+        return replace(
+            super().to_query(),
+            deepest=DEEPEST_PUBLIC,
+            order="" if self.sort is PublicSort.NEWEST else f"live-{self.sort.removeprefix('-')}",
+            forward=self.sort in {PublicSort.NAME, PublicSort.CHEAPEST},
+            measures={"price": bounds} if lowest or highest else {},
+        )
 
 
 class ProductFields(Sparse):

@@ -16,11 +16,12 @@ an edit never overwrites a sale.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from decimal import Decimal
 from functools import partial
 from itertools import chain, islice
 from typing import Final, TypeVar
 
-from chalicelib import listing
+from chalicelib import listing, settings
 from chalicelib.listing import external_ids
 from chalicelib.listing.lookup import find_records_by_text
 from chalicelib.problems import Busy, Conflict, Invalid, NotFound, PreconditionFailed
@@ -37,13 +38,19 @@ from chalicelib.products.model import (
     to_item,
     without_costs,
 )
-from chalicelib.products.schemas import MovedStock, NewProduct, ProductChange
+from chalicelib.products.schemas import (
+    MovedStock,
+    NewProduct,
+    ProductChange,
+    PublicFacets,
+    PublicValues,
+)
 from chalicelib.storage import outbox, table
 from chalicelib.storage.attributes import Fields, Item, Key
 from chalicelib.storage.commit import Commit
 from chalicelib.storage.conditions import Attr
 from chalicelib.storage.idempotency import Once, unless_answered
-from chalicelib.values import clock, ids, slugs
+from chalicelib.values import clock, ids, money, slugs
 from chalicelib.values.compact_json import encode
 
 T = TypeVar("T")
@@ -176,6 +183,50 @@ def has_none() -> bool:
 
 def page(query: listing.Query, fields: Iterable[str] = ()) -> listing.Page[Product]:
     return listing.read_page(KIND, query, partial(load, fields=query.fields_to_load(fields)))
+
+
+def browse(
+    query: listing.Query, fields: Iterable[str], available: bool | None
+) -> listing.Page[Product]:
+    """Return a page of what the storefront shows; `available`: only of products that are, or not.
+
+    Raises what `listing.Shelf` does.
+    """
+    if query.search and not (query.order or query.measures or available is not None):
+        return page(query, fields)
+    needed = query.fields_to_load(fields)
+    if needed and available is not None:
+        needed = (*needed, "available")
+
+    def accepts(product: Product) -> bool:
+        return product.is_available is available
+
+    def load_fields(ids: Iterable[str], only: Iterable[str]) -> list[Product]:
+        return load(ids, only or needed)
+
+    judge = None if available is None else accepts
+    return listing.Shelf(KIND, query, load_fields, judge).read_page()
+
+
+def public_facets(where: Mapping[str, frozenset[str]]) -> PublicFacets:
+    """Return what the storefront can be filtered by. Raise Reindexing."""
+    menus, prices = listing.read_menus(KIND, where, "price")
+
+    def show_values(facet: str) -> PublicValues:
+        menu = menus[facet]
+        return {
+            "data": [{"value": value, "count": n} for value, n in menu.values.items()],
+            "more": menu.more,
+        }
+
+    amounts = [money.render(Decimal(price)) for price in prices]
+    return {
+        "types": show_values("type"),
+        "vendors": show_values("vendor"),
+        "tags": show_values("tag"),
+        "price": {"min": amounts[0], "max": amounts[-1]} if amounts else None,
+        "currency": settings.currency(),
+    }
 
 
 def newest_low_stock(most: int) -> list[dict[str, object]]:

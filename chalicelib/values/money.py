@@ -79,3 +79,8 @@ def round_half_up(amount: Fraction, currency: str | None = None) -> Decimal:
 def percent_of(amount: Decimal, percent: str) -> Decimal:
     """Return the percentage of an amount, rounded half up."""
     return round_half_up(Fraction(amount) * Fraction(percent) / 100)
+
+
+def sort_key(amount: str | Decimal) -> str:
+    """Return an amount that is not negative as a text; texts sort as their amounts do."""
+    return f"{Decimal(amount):018.4f}"

@@ -32,6 +32,7 @@ def test_a_release_is_not_skipped_before_its_reindexing_has_ended(
     shop: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shop.post(PRODUCTS, {"name": "Mug", "price": 9})
+    table.delete(RELEASE)
     release.refuse_to_skip("prod")  # never deployed
     release.note_deployment()
     release.refuse_to_skip("prod")

@@ -129,14 +129,14 @@ def test_a_cursor_of_another_list_is_refused(dynamodb: Double) -> None:
         (base64.urlsafe_b64encode(b'0123456789ab["0#x",2]').decode(), {}),
     ]
     # The check of a cursor is no secret.
-    asked = pages._list_identity(KIND, listing.Query(), {})
+    asked = pages.list_identity(KIND, listing.Query(), {})
     made: list[Any] = [(position, 2) for position in (1, None, "x" * 1_001)]
     made += [("0#x", number) for number in (0, -1, True, "2", 1.5, 10**15 + 1)]
     foreign += [(Cursor(*both).to_text(asked), {}) for both in made]
     assert page(cursor=Cursor("0#x", 2).to_text(asked)).page == 2
     for forward, position in ((True, "000008#x"), (False, "000001#x")):  # outside of the period
         options = {"between": listing.Range("000003", "000005"), "forward": forward}
-        asked = pages._list_identity(KIND, listing.Query(**options), {})
+        asked = pages.list_identity(KIND, listing.Query(**options), {})
         assert page(cursor=Cursor(position, 2).to_text(asked), **options).records == []
     for text, options in foreign:
         with pytest.raises(Invalid) as refused:

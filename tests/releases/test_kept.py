@@ -43,7 +43,7 @@ NOT_IN_A_SHOP: Final = {
 }
 
 
-NOT_IN_1_0_0: Final = {"moved#"}
+NOT_IN_1_0_0: Final = {"menu#", "moved#"}
 # What is kept for good: the keys of its items, and what an erasure does to it.
 STAYS: Final = {
     r"cus_\w+ customer": "rewritten",
@@ -52,14 +52,14 @@ STAYS: Final = {
     r"used#(order|customer)#": "those that mention the person are deleted",
     r"mappings ": "those that mention the person are deleted",
     r"job_\w+ job": "its request and its name are rewritten",
-    r"(list|word|count)#": "follow their record",
+    r"(list|word|count|menu)#": "follow their record",
     r"email#": "deleted when the erasure is asked for",
     r"external#": "follows its record",
     r"cus_\w+ (gone|moved#ord_\w+)$": "ids alone",
     r"(unnamed#cus_\w+ customer|erasures last)$": "written by erasures: ids and times",
     r"prod_\w+ (product|stock)|(sku|slug)#|used#product#": "products",
     r"var_\w+ ledger|mov_\w+ movement|cnt_\w+ (count|lines#)": "stock",
-    r"(sales|sequence|mappings-saved) ": "sums and numbers",
+    r"(release|sales|sequence|mappings-saved) ": "sums and numbers",
     r"keys? |key#|webhooks |settings ": "the shop's own people and programs",
 }
 LONGEST: Final = timedelta(days=30)

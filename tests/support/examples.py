@@ -255,6 +255,7 @@ def _catalogue(day: Day) -> Any:
     day.admin("POST", f"/products/{shirt['id']}/stock", {"moves": moves})
     day.admin("GET", "/products?search=shirt&status=ACTIVE&limit=2")
     day.call("GET", "/api/products?search=shirt&limit=2")
+    day.call("GET", "/api/products/facets")
     day.call("GET", f"/api/products/{shirt['slug']}")
     day.admin("DELETE", f"/products/{towel['id']}")
     return shirt

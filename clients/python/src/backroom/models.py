@@ -130,7 +130,7 @@ ProductSort: TypeAlias = Literal["-createdAt", "createdAt", "name", "-updatedAt"
 ProductStatus: TypeAlias = Literal["ACTIVE", "DRAFT", "ARCHIVED"]
 """ACTIVE products can be sold; the storefront shows those of them that are published."""
 
-PublicSort: TypeAlias = Literal["newest", "name"]
+PublicSort: TypeAlias = Literal["newest", "name", "price", "-price"]
 """The order of the storefront."""
 
 RefundStatus: TypeAlias = Literal["NONE", "PARTIAL", "FULL"]
@@ -2733,6 +2733,15 @@ class PriceChange(TypedDict):
     """Round to a multiple of this; a half rounds up."""
 
 
+class PriceRange(TypedDict):
+    """The prices of the public products."""
+
+    min: str
+    """The lowest; a decimal amount."""
+    max: str
+    """The highest; a decimal amount."""
+
+
 class Product(TypedDict):
     """A product as the admin interface answers it."""
 
@@ -2942,6 +2951,21 @@ class ProductUpdatedEvent(TypedDict):
     """What it is about."""
 
 
+class PublicFacets(TypedDict):
+    """What the storefront can be filtered by."""
+
+    types: PublicValues
+    """Product types."""
+    vendors: PublicValues
+    """Who makes or supplies them."""
+    tags: PublicValues
+    """Tags of up to 39 bytes."""
+    price: PriceRange | None
+    """The prices; null: no product is public."""
+    currency: str
+    """The shop's currency, ISO 4217."""
+
+
 class PublicProduct(TypedDict):
     """A product as the storefront answers it: an allow-list, with availability instead of stock."""
 
@@ -2988,6 +3012,24 @@ class PublicProductList(TypedDict):
     """How many there are in all."""
     totalIsAtLeast: NotRequired[bool]
     """There are more than `total`; they were not counted"""
+
+
+class PublicValue(TypedDict):
+    """A value of a field."""
+
+    value: str
+    """The value, as it was written."""
+    count: int
+    """How many public products have it now."""
+
+
+class PublicValues(TypedDict):
+    """Values in alphabetical order, 100 at most."""
+
+    data: list[PublicValue]
+    """The values."""
+    more: bool
+    """Whether there are more."""
 
 
 class PublicVariant(TypedDict):

@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from backroom.asynchronous.transport import AsyncTransport, walk
 from backroom.models import (
+    Amount,
     ApiKey,
     ApiKeyList,
     ApiKeyWithSecret,
@@ -89,6 +90,7 @@ from backroom.models import (
     ProductList,
     ProductSort,
     ProductStatus,
+    PublicFacets,
     PublicProduct,
     PublicProductList,
     PublicSort,
@@ -2407,17 +2409,22 @@ class AsyncOperations:
         page: int | None = None,
         limit: int | None = None,
         cursor: str | None = None,
+        storefront: str | None = None,
         search: str | None = None,
         type: str | Sequence[str] | None = None,
         vendor: str | Sequence[str] | None = None,
         tag: str | Sequence[str] | None = None,
+        min_price: Amount | None = None,
+        max_price: Amount | None = None,
+        available: bool | None = None,
         sort: PublicSort | None = None,
-        storefront: str | None = None,
         timeout: float | None = None,
     ) -> PublicProductList:
         """Browse products.
 
-        Newest first. `storefront` shows products that are assigned to it or to none.
+        Newest first. `storefront` shows products that are assigned to it or to none. A page may
+        end early where few of very many products match: read on until `pagination.next` is
+        null. With `available`, `total` is at least what this page has.
 
         `GET /api/products`.
         """
@@ -2430,12 +2437,15 @@ class AsyncOperations:
                 "page": page,
                 "limit": limit,
                 "cursor": cursor,
+                "storefront": storefront,
                 "search": search,
                 "type": type,
                 "vendor": vendor,
                 "tag": tag,
+                "minPrice": min_price,
+                "maxPrice": max_price,
+                "available": available,
                 "sort": sort,
-                "storefront": storefront,
             },
             timeout=timeout,
         )
@@ -2446,24 +2456,30 @@ class AsyncOperations:
         *,
         fields: str | Sequence[str] | None = None,
         limit: int = 100,
+        storefront: str | None = None,
         search: str | None = None,
         type: str | Sequence[str] | None = None,
         vendor: str | Sequence[str] | None = None,
         tag: str | Sequence[str] | None = None,
+        min_price: Amount | None = None,
+        max_price: Amount | None = None,
+        available: bool | None = None,
         sort: PublicSort | None = None,
-        storefront: str | None = None,
         timeout: float | None = None,
     ) -> AsyncIterator[PublicProduct]:
         """Yield all items of `browse_products`, page by page. `limit`: of a page."""
         asked: dict[str, Any] = {
             "fields": fields,
             "limit": limit,
+            "storefront": storefront,
             "search": search,
             "type": type,
             "vendor": vendor,
             "tag": tag,
+            "minPrice": min_price,
+            "maxPrice": max_price,
+            "available": available,
             "sort": sort,
-            "storefront": storefront,
         }
         return walk(
             lambda at: self._transport.call(
@@ -2471,6 +2487,21 @@ class AsyncOperations:
             ),
             begin={"cursor": "*"},
         )
+
+    async def list_public_facets(
+        self, *, storefront: str | None = None, timeout: float | None = None
+    ) -> PublicFacets:
+        """List what the storefront can be filtered by.
+
+        The types, vendors and tags of the public products, each with the number that have it
+        now, and the range of prices: for a menu and its filters.
+
+        `GET /api/products/facets`.
+        """
+        answer: PublicFacets = await self._transport.call(
+            "GET", "/api/products/facets", (), query={"storefront": storefront}, timeout=timeout
+        )
+        return answer
 
     async def get_public_product(
         self,
