@@ -106,6 +106,7 @@ class Edit:
 
 
 def _sums_of(fields: StoredOrder) -> dict[str, str]:
+    """Return the sums that a preview compares."""
     return {
         "subtotal": fields["subtotal"],
         "tax": fields["tax"],
@@ -174,9 +175,9 @@ def make_edit(
 
 
 def _former_customers(before: StoredOrder, after: StoredOrder) -> dict[AddressName, str]:
-    """Return who gave each address, where that is not the order's customer.
+    """Return, by address, the id of the customer who gave it, if that is no longer the order's.
 
-    An erasure looks for them.
+    An erasure looks for these.
     """
     old, new = before["customer"], after["customer"]
     given = {name: old["id"] for name in ADDRESSES if old and before[name]} | before["formerly"]
@@ -199,7 +200,10 @@ def _refuse_late_edit(fields: StoredOrder, wanted: EditOrder) -> None:
 def _edit_lines(
     fields: StoredOrder, wanted: EditOrder, products: Mapping[str, Product]
 ) -> tuple[list[OrderLine], Moves]:
-    """Return the lines after the edit, and the stock that moves. Raise Invalid."""
+    """Return the lines after the edit, and what it takes from the stock of each product.
+
+    Raise Invalid, BelowRefunded, BelowShipped, EmptyOrder.
+    """
     known = {line["id"]: line for line in fields["lineItems"]}
     places = {one.line_item_id: f"change.{n}.lineItemId" for n, one in enumerate(wanted.change)}
     places |= {id: f"remove.{n}" for n, id in enumerate(wanted.remove)}
@@ -267,7 +271,10 @@ def _set_quantity(
     *,
     pieces: Pieces,
 ) -> None:
-    """Give a line its quantity, and the pieces of it that were taken from the stock."""
+    """Set a line's quantity, and what of it is taken from the stock and what is oversold.
+
+    Errors are added to `errors`. Raise BelowRefunded, BelowShipped.
+    """
     refunded, more = line["refundedQuantity"], quantity - line["quantity"]
     taken, left = line["taken"], quantity - refunded
     if left < 0:
@@ -300,10 +307,13 @@ def _refuse_below_shipped(id: str, quantity: int, pieces: Pieces) -> None:
 
 
 def _stock_moves(before: lines.Lines, after: lines.Lines, products: Mapping[str, Product]) -> Moves:
-    """Return what the edit takes of tracked variants; those not tracked now get nothing back."""
+    """Return (product, pieces by variant id) that an edit takes from the stock; below 0: returns.
+
+    Variants whose stock is not tracked now are left out.
+    """
     moves: dict[str, Counter[str]] = defaultdict(Counter)
-    for sign, some in ((-1, before), (1, after)):
-        for line in some:
+    for sign, order_lines in ((-1, before), (1, after)):
+        for line in order_lines:
             id = line["variantId"]
             product = products.get(ids.product_of(id)) if id else None
             if id and product and id in product.quantities:
@@ -331,7 +341,7 @@ def _edit_sums(fields: StoredOrder, after: lines.Lines, wanted: EditOrder) -> li
     sent_discount = wanted.discount if "discount" in given else known_discount
     discount = lines.make_discount(sent_discount, subtotal, "discount")
     shipping = Decimal(wanted.shipping or 0) if "shipping" in given else old_shipping
-    refunded = sum((Decimal(one["shipping"]) for one in fields["refunds"]), Decimal(0))
+    refunded = sum((Decimal(refund["shipping"]) for refund in fields["refunds"]), Decimal(0))
     if shipping < refunded:
         raise BelowRefunded(f"{money.render(refunded)} of the shipping were refunded.")
     old_untaxed = old_subtotal - lines.discount_amount(fields["discount"]) + old_shipping
@@ -358,7 +368,7 @@ def _edit_sums(fields: StoredOrder, after: lines.Lines, wanted: EditOrder) -> li
 def _show_differing_lines(
     before: Iterable[Fields], after: Iterable[Fields]
 ) -> Iterator[dict[str, object]]:
-    """Return the shape of EditedLine of each line that differs."""
+    """Yield each line that differs, in the shape of EditedLine."""
     had = {line["id"]: line for line in before}
     has = {line["id"]: line for line in after}
     for id, line in had.items():
@@ -374,7 +384,7 @@ _LINE: Final = ("title", "quantity", "price", "discount", "total", "note")
 
 
 def _describe_edit(before: Fields, after: Fields) -> Iterator[str]:
-    """Return a text for each difference that the edit makes."""
+    """Yield a text for each difference that the edit makes."""
     had = {line["id"]: line for line in before["lineItems"]}
     has = {line["id"]: line for line in after["lineItems"]}
     for id, line in had.items():
@@ -410,7 +420,7 @@ def _short_text(value: object) -> str:
 
 
 def edit_events(before: Order | None, after: Order) -> Iterator[tuple[str, dict[str, object]]]:
-    """Return the event of a new edit, with its data."""
+    """Yield (event, data) for each edit that was not there before."""
     known = {edit["id"] for edit in before.fields["edits"]} if before else set()
     for edit in after.fields["edits"]:
         if edit["id"] not in known:  # an erasure changes the text of earlier ones
@@ -439,4 +449,5 @@ def keep_latest(
 
 
 def _entry_text(entry: OrderEditEntry) -> str:
+    """Return the texts of an entry, whose size counts."""
     return "".join((entry["by"], entry["reason"] or "", *entry["changes"]))

@@ -175,6 +175,7 @@ def _stored_address(given: Fields | None) -> Address | None:
 
 
 def _drop_repeats(tags: Iterable[str] | None) -> list[str]:
+    """Return each tag once, in order."""
     return list(dict.fromkeys(tags or ()))
 
 
@@ -379,6 +380,7 @@ def _with_changes(
 
 
 def _describe_changes(before: Fields, after: Fields) -> Iterator[str]:
+    """Yield a text for each difference that the history names, such as `status PENDING → PAID`."""
     for name in ("status", "paymentStatus", "salesRepId", "trackingNumber"):
         if before[name] != after[name]:
             yield f"{name} {before[name] or 'none'} → {after[name] or 'none'}"
@@ -402,6 +404,7 @@ def _describe_changes(before: Fields, after: Fields) -> Iterator[str]:
 
 
 def _sent_deposit(deposit: Deposit | None) -> tuple[str | None, ...]:
+    """Return the part of a deposit that a client sends; () for none."""
     return (deposit["amount"], deposit["percent"]) if deposit else ()
 
 
@@ -451,6 +454,7 @@ def facts_about(order: Order, person: Person) -> set[str]:
 
 
 def _former_places(order: Order, person: Person) -> list[AddressName]:
+    """Return the addresses of an order that this person gave, when the order was still theirs."""
     return [name for name, id in order.fields["formerly"].items() if id in person.ids]
 
 
@@ -464,7 +468,7 @@ _EVENTS: Final[Mapping[str, str]] = {
 
 
 def events(before: Order | None, after: Order) -> Iterator[str]:
-    """Return the events of a new order, or of a change (docs/webhooks.md#events)."""
+    """Yield the names of the events of a new order, or of a change (docs/webhooks.md#events)."""
     yield "order.updated" if before else "order.created"
     if after.fields["paidAt"] and not (before and before.fields["paidAt"]):
         yield "order.paid"

@@ -61,7 +61,10 @@ def refuse_many_products(product_ids: Iterable[str], field: str) -> None:
 def make_lines(
     sent: Sequence[LineItemInput], field: str, products: Mapping[str, Product]
 ) -> list[OrderLine]:
-    """Return new lines. `field`: the field that they were sent in. Raise Invalid."""
+    """Return new order lines, priced. Raise Invalid with the errors of all lines.
+
+    `field`: the field of the request that has the lines; `products`: those that exist, by id.
+    """
     errors: Errors = []
     lines = [
         _make_line(line, f"{field}.{place}", products, errors) for place, line in enumerate(sent)
@@ -134,7 +137,7 @@ def _take_from_variant(
 def allot_stock(
     lines: Lines, products: Mapping[str, Product], policy: StockPolicy
 ) -> Iterator[OrderLine]:
-    """Return the lines with what they take: FORCE all that is in stock, SKIP nothing."""
+    """Yield the lines with what they take from the stock: FORCE all that is there, SKIP nothing."""
     left = Counter[str | None]()
     for product in products.values():
         left.update(product.quantities)
@@ -234,4 +237,5 @@ def sum_lines(lines: Lines) -> Decimal:
 
 
 def _error(field: str, code: str, message: str) -> dict[str, str]:
+    """Return an error of a field, in the shape of Invalid's `errors`."""
     return {"field": field, "code": code, "message": message}

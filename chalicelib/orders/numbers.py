@@ -40,7 +40,8 @@ class Numbers:
     def choose_number(self, item: Item | None, *, has_room: bool) -> str:
         """Return the number for the next attempt to place the order.
 
-        `item`: what was read at KEY. `has_room`: whether the commit can take one item more.
+        If orders compete, or the commit has no room, the number is taken at once, and stays this
+        order's. `item`: what was read at KEY. `has_room`: for one item more in the commit.
         """
         self._item = item
         alone = self.are_contended or not has_room
@@ -67,10 +68,12 @@ def next_number(item: Item | None) -> str:
 
 
 def _following_number(item: Item | None) -> int:
+    """Return the count after that of the item of numbers; 1 without one."""
     return int(item["n"]) + 1 if item else 1
 
 
 def _is_calm(item: Item | None, now: int) -> bool:
+    """Return whether no other process takes numbers just now, so that a conflict is unlikely."""
     if item is None or int(item["n"]) == getattr(_own, "n", None):
         return True
     return now - int(item.get("at", 0)) >= _CALM_MS

@@ -63,6 +63,10 @@ def take_payments(
 def _take_payment(
     fields: StoredOrder, received: PaymentInput, path: str, by: str, now: str
 ) -> StoredOrder:
+    """Return the fields after one payment. Raise Denied, Invalid, DuplicateReference.
+
+    `path`: where the payment is in the request, such as `payments.0.`, or "".
+    """
     method = received.method or fields["paymentMethod"] or "OTHER"
     # First: a payment that is sent again may be more than is due since then.
     refuse_duplicate(valid_payments(fields), method, received.reference)
@@ -88,7 +92,10 @@ def _take_payment(
 
 
 def _received_amount(account: Account, sent: str | None, tendered: Decimal | None) -> Decimal:
-    """Return the amount that was sent, or else what is due, at most what was tendered."""
+    """Return the amount that was sent, or else what is due, at most what was tendered.
+
+    Raise Denied if no amount was sent and nothing is due.
+    """
     if sent is not None:
         return Decimal(sent)
     if account.balance <= 0:
@@ -97,9 +104,9 @@ def _received_amount(account: Account, sent: str | None, tendered: Decimal | Non
 
 
 def settle_balance(fields: StoredOrder, by: str, now: str) -> StoredOrder:
-    """Return the fields after the payment of the balance that paymentStatus PAID implies.
+    """Return the fields with one more payment, of all that is due: paymentStatus PAID implies it.
 
-    There is none if nothing is due. Raise Invalid.
+    No payment is added if nothing is due. Raise Invalid.
     """
     balance = Account.from_fields(fields).balance
     if balance <= 0:
@@ -111,6 +118,7 @@ def settle_balance(fields: StoredOrder, by: str, now: str) -> StoredOrder:
 def _new_payment(
     amount: Decimal, method: str, by: str, now: str, *, implied: bool = False
 ) -> Payment:
+    """Return a payment as stored. `implied`: a client only sent a paymentStatus."""
     return {
         "id": ids.new_id("pay"),
         "amount": money.render(amount),
@@ -174,17 +182,19 @@ def correct_method(
         raise Invalid.field("method", "invalid", f"must be another than {method}")
     after = _with_void(fields, payment, wanted.reason or None, by, now)
     refuse_duplicate(valid_payments(after), wanted.method, payment["reference"])
-    again = _new_payment(Decimal(payment["amount"]), wanted.method, by, now)
-    again |= {"reference": payment["reference"], "note": payment["note"]}
-    again["receivedAt"] = payment["receivedAt"]
-    if all(one["method"] != method for one in valid_payments(after)):
+    corrected = _new_payment(Decimal(payment["amount"]), wanted.method, by, now)
+    corrected |= {"reference": payment["reference"], "note": payment["note"]}
+    corrected["receivedAt"] = payment["receivedAt"]
+    if all(valid["method"] != method for valid in valid_payments(after)):
         after["paymentMethod"] = wanted.method
-    return _with_payment(after, again, "")
+    return _with_payment(after, corrected, "")
 
 
 def _find_valid_payment(fields: StoredOrder, payment_id: str) -> Payment:
-    """Return a payment of the order. Raise NotFound, AlreadyVoided."""
-    found = next((one for one in fields["payments"] if one["id"] == payment_id), None)
+    """Return the payment with this id. Raise NotFound, AlreadyVoided if it was voided."""
+    found = next(
+        (candidate for candidate in fields["payments"] if candidate["id"] == payment_id), None
+    )
     payment = NotFound.unless(found, "payment", payment_id)
     if payment["voidedAt"]:
         raise AlreadyVoided(voidedAt=payment["voidedAt"])
@@ -194,6 +204,7 @@ def _find_valid_payment(fields: StoredOrder, payment_id: str) -> Payment:
 def _with_void(
     fields: StoredOrder, payment: Payment, reason: str | None, by: str, now: str
 ) -> StoredOrder:
+    """Return the fields with this payment marked as voided; the balance is not computed anew."""
     voided: Payment = {**payment, "voidedAt": now, "voidReason": reason, "voidedBy": by}
-    payments = [voided if one is payment else one for one in fields["payments"]]
+    payments = [voided if known is payment else known for known in fields["payments"]]
     return {**fields, "payments": payments}

@@ -149,17 +149,21 @@ def refund_by_method(
 
 
 def _split_by_method(fields: StoredOrder, amount: Decimal) -> list[tuple[str, Decimal]]:
-    """Return the parts of an amount that go back by each method of payment."""
-    parts, rest = [], amount
+    """Return (method, part) of an amount that goes back by the methods of the payments, in order.
+
+    By OTHER alone, if there are too many methods.
+    """
+    parts, left_over = [], amount
     for method, left in _left_by_method(fields).items():
-        part = min(left, rest)
+        part = min(left, left_over)
         if part > 0:
             parts.append((method, part))
-            rest -= part
+            left_over -= part
     return parts if len(parts) <= _MOST_METHODS else [("OTHER", amount)]
 
 
 def _left_by_method(fields: StoredOrder) -> dict[str, Decimal]:
+    """Return what was paid by each method and not refunded by it, in the order of the payments."""
     left: dict[str, Decimal] = {}
     signed: list[tuple[int, Sequence[Transfer]]] = [
         (1, valid_payments(fields)),
@@ -175,6 +179,7 @@ def _left_by_method(fields: StoredOrder) -> dict[str, Decimal]:
 def _new_refund(
     amount: Decimal, method: str, by: str, now: str, *, implied: bool = False
 ) -> ShownRefund:
+    """Return a refund of an amount without lines. `implied`: a client only sent a paymentStatus."""
     return {
         "id": ids.new_id("ref"),
         "amount": money.render(amount),
@@ -192,6 +197,7 @@ def _new_refund(
 
 
 def _with_refunds(fields: StoredOrder, refunds: Iterable[ShownRefund]) -> StoredOrder:
+    """Return the fields with these refunds, and the amounts and paymentStatus that follow."""
     after = fields.copy()
     for refund in refunds:
         account, amount = Account.from_fields(after), Decimal(refund["amount"])
@@ -204,7 +210,7 @@ def _with_refunds(fields: StoredOrder, refunds: Iterable[ShownRefund]) -> Stored
 
 
 def _find_payment(fields: StoredOrder, payment_id: str | None) -> Payment | None:
-    """Return the payment with this id, or None without an id. Raise Denied."""
+    """Return the payment with this id; None if no id is given. Raise Denied for an unknown one."""
     if payment_id is None:
         return None
     for payment in valid_payments(fields):
@@ -214,10 +220,13 @@ def _find_payment(fields: StoredOrder, payment_id: str | None) -> Payment | None
 
 
 def _refund_method(fields: StoredOrder, wanted: RefundInput, payment: Payment | None) -> str:
-    """Return the method that is wanted, that of the payment, or the only one. Raise Invalid."""
+    """Return the method of a refund: as sent, or of the payment, or the only one of all payments.
+
+    Raise Invalid if there are several.
+    """
     if wanted.method is not None:
         return wanted.method
-    used = {one["method"] for one in ([payment] if payment else valid_payments(fields))}
+    used = {valid["method"] for valid in ([payment] if payment else valid_payments(fields))}
     if len(used) > 1:
         message = f"is required: the payments were {', '.join(sorted(used))}"
         raise Invalid.field("method", "required", message)
@@ -225,7 +234,7 @@ def _refund_method(fields: StoredOrder, wanted: RefundInput, payment: Payment | 
 
 
 def _refund_shipping(fields: StoredOrder, wanted: RefundInput) -> Decimal:
-    """Return the part of the shipping that is wanted. Raise Denied if less is left."""
+    """Return the amount of shipping to refund. Raise Denied if less is left."""
     shipping = Decimal(wanted.shipping or 0)
     refunded = sum((Decimal(refund["shipping"]) for refund in fields["refunds"]), NOTHING)
     if shipping > (left := Decimal(fields["shipping"]) - refunded):
@@ -317,7 +326,7 @@ def _refuse_wrong_returns(
 def _line_shares(
     fields: StoredOrder, wanted: Iterable[RefundLineInput]
 ) -> Iterator[tuple[Decimal, Decimal]]:
-    """Return what each refunded line has of what the order's lines cost, and of its tax.
+    """Yield (amount, tax) of each line to refund: its share of what the order's lines cost.
 
     The share of all pieces so far is rounded; then what was refunded before is subtracted. So all
     parts together are exactly the whole, also after an edit.

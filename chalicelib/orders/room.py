@@ -52,7 +52,7 @@ def room_for_customer_words(commit_items: int, products: int) -> int:
 
 
 def has_room_for_number(products: int) -> bool:
-    """Whether the commit of an order of so many products can also take its number."""
+    """Return whether the commit of an order of so many products can also take its number."""
     return products <= _MOST_PRODUCTS_WITH_NUMBER
 
 
@@ -85,6 +85,7 @@ def refuse_large_growth(order: Order) -> None:
 
 
 def _shown_bytes(order: Order, without: frozenset[str]) -> int:
+    """Return the bytes of an order's JSON without these fields, and without what is derived."""
     shown = {name: value for name, value in show_order(order).items() if name not in without}
     # Orders of release 1.0.0 have grown by this, and are not too large.
     implied = [

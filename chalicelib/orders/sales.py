@@ -25,7 +25,7 @@ _Cell = tuple[str, str]  # a day, and one of these
 
 
 def count_sales(commit: Commit, before: Order | None, after: Order | None) -> None:
-    """Add what an order changes in the sales of its day to a commit."""
+    """Let a commit add to the sales of an order's day what its change makes of them."""
     for order, sign in ((before, -1), (after, 1)):
         if order is not None:
             counts = order.status is not OrderStatus.CANCELLED
@@ -47,6 +47,7 @@ def list_days(first: date, last: date) -> list[DaySales]:
 
 
 def _sum_day(day: date, cells: list[Item]) -> DaySales:
+    """Return the sales of a day, from the shards of its counter."""
     orders, paid, revenue = (
         sum((Decimal(cell.get(name, 0)) for cell in cells), Decimal(0)) for name in _NUMBERS
     )
@@ -54,10 +55,11 @@ def _sum_day(day: date, cells: list[Item]) -> DaySales:
 
 
 def compare_sales(first: date) -> listing.Recount:
-    """Compare the stored sales from `first` on with the orders, and return what differs."""
+    """Compare the stored sales from `first` on with the orders; return what differs, unrepaired."""
     start, begin, orders = first.isoformat(), clock.iso(timezone.start_of_day(first)), 0
 
     def count_both() -> tuple[dict[_Cell, Decimal], dict[_Cell, dict[str, Decimal]]]:
+        """Return the numbers by the list of orders, and then the stored ones by shard."""
         nonlocal orders
         orders, counted = 0, defaultdict[_Cell, Decimal](Decimal)
         for entry in listing.walk_entries(KIND, ("status", "revenue"), begin):
@@ -75,8 +77,8 @@ def compare_sales(first: date) -> listing.Recount:
         return counted, stored
 
     _, wrong = listing.find_disagreement(count_both)
-    found = [
+    wrong_cells = [
         listing.Wrong(("sales", day), *numbers, name)
         for (day, name), numbers in sorted(wrong.items())
     ]
-    return listing.Recount(orders, found)
+    return listing.Recount(orders, wrong_cells)

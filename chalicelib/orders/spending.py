@@ -26,16 +26,16 @@ _Counts = tuple[dict[_Cell, Decimal], dict[_Cell, dict[str, Decimal]]]
 
 
 def compare_spending() -> listing.Recount:
-    """Compare the totals of all customers with the list of orders, and return what differs."""
+    """Compare all customers' totals with the list of orders; return what differs, unrepaired."""
     parts = 1 + listing.count(CUSTOMERS, {}) // _AT_ONCE
-    records, found = 0, list[listing.Wrong]()
+    records, wrong_totals = 0, list[listing.Wrong]()
     for part in range(parts):
         counted, wrong = listing.find_disagreement(partial(_count_part, part, parts))
         records += len({id for id, _ in counted})
         for (id, attribute), numbers in sorted(wrong.items()):
             key = customers.RECORDS.key(id)
-            found.append(listing.Wrong(key, *numbers, attribute, sharded=False))
-    return listing.Recount(records, found)
+            wrong_totals.append(listing.Wrong(key, *numbers, attribute, sharded=False))
+    return listing.Recount(records, wrong_totals)
 
 
 def _count_part(part: int, parts: int) -> _Counts:
@@ -55,8 +55,9 @@ def _count_part(part: int, parts: int) -> _Counts:
 
 
 def _load_part(part: int, parts: int) -> Iterator[Customer]:
+    """Yield the customers of one of `parts` parts, with their totals only."""
     entries = listing.walk_entries(CUSTOMERS, ())
     ids = (entry["sk"].rpartition("#")[2] for entry in entries)
     wanted = (id for id in ids if zlib.crc32(id.encode()) % parts == part)
-    for some in batches(wanted, _READ):
-        yield from customers.load(some, tuple(Totals().numbers()))
+    for batch in batches(wanted, _READ):
+        yield from customers.load(batch, tuple(Totals().numbers()))

@@ -177,12 +177,12 @@ def list_transactions(query: listing.Query) -> listing.Page[Transaction]:
         read = partial(_load_parts, transactions.list_transactions)
         return listing.read_page(transactions.KIND, query, read)
     fitting = (
-        one
+        transaction
         for order in _load_orders_of_parts(order_ids, references, _MONEY)
-        for one in transactions.list_transactions(order).values()
-        if (references is None or one.fields["reference"] in references)
-        if all(show_transaction(one)[facet] in values for facet, values in where.items())
-        if query.between.holds(one.fields["at"])
+        for transaction in transactions.list_transactions(order).values()
+        if (references is None or transaction.fields["reference"] in references)
+        if all(show_transaction(transaction)[facet] in values for facet, values in where.items())
+        if query.between.holds(transaction.fields["at"])
     )
     return listing.page_of(transactions.KIND, query, fitting)
 
@@ -198,12 +198,12 @@ def list_shipments(query: listing.Query) -> listing.Page[Shipment]:
         read = partial(_load_parts, shipments.list_shipments)
         return listing.read_page(SHIPMENTS, query, read)
     fitting = (
-        one
+        shipment
         for order in _load_orders_of_parts(order_ids, numbers, ())
-        for one in shipments.list_shipments(order).values()
-        if (numbers is None or numbers.intersection(shipments.tracking_numbers_of(one)))
-        if all(show_shipment(one)[facet] in values for facet, values in where.items())
-        if query.between.holds(one.fields["shippedAt"])
+        for shipment in shipments.list_shipments(order).values()
+        if (numbers is None or numbers.intersection(shipments.tracking_numbers_of(shipment)))
+        if all(show_shipment(shipment)[facet] in values for facet, values in where.items())
+        if query.between.holds(shipment.fields["shippedAt"])
     )
     return listing.page_of(SHIPMENTS, query, fitting)
 
@@ -211,39 +211,42 @@ def list_shipments(query: listing.Query) -> listing.Page[Shipment]:
 def _load_orders_of_parts(
     order_ids: set[str] | None, texts: set[str] | None, fields: Iterable[str]
 ) -> Iterator[Order]:
-    """Yield the orders with these ids, or else those that are found by these texts as a whole."""
+    """Yield the orders with these ids; if that is None, those that have one of these whole texts.
+
+    `fields`: load only these; empty: all. Raises TooBroad if too many have one.
+    """
     known = order_ids
     if known is None:
         known = set().union(*find_records_by_text(KIND, texts or ()).values())
         if len(known) > MOST_MATCHES:
             raise TooBroad
     # Words of a title are among what has a reference: many orders, which need no room at once.
-    for some in batches(sorted(known), _LOADED):
-        yield from load(some, fields)
+    for part in batches(sorted(known), _LOADED):
+        yield from load(part, fields)
 
 
 def _load_parts(list_parts: Callable[[Order], dict[str, Part]], entries: list[str]) -> list[Part]:
     """Return the parts of orders to which these list entries lead, where they are still there."""
     orders = load(dict.fromkeys(map(transactions.order_id, entries)))
-    known = {id: one for order in orders for id, one in list_parts(order).items()}
+    known = {id: part for order in orders for id, part in list_parts(order).items()}
     return [known[entry] for entry in entries if entry in known]
 
 
 def sum_received_by_method(today: date, most: int) -> list[tuple[str, Decimal]] | None:
-    """Return the sum of each method that is received on the shop's day today.
+    """Return (method, sum) of the money received on the shop's day today, the largest first.
 
     None if more than `most` could be. What was recorded before `earliest_recorded` was received
     before today, and what is recorded later is not there yet: so a part of the newest is all.
     """
     query = ListTransactions.query_from_body({"from": transactions.earliest_recorded(today)}, 100)
-    found: list[Transaction] = []
+    received: list[Transaction] = []
     for page in listing.walk_pages(list_transactions, query):
-        found += page.records
-        if len(found) > most:
+        received += page.records
+        if len(received) > most:
             return None
     return transactions.add_by_method(
         (one.fields["method"], one.fields["amount"])
-        for one in found
+        for one in received
         if timezone.day_at(clock.parse(one.received_at)) == today
     )
 
@@ -257,6 +260,7 @@ def count_open_orders() -> tuple[dict[str, int], int, Decimal]:
     known = sum_counts(KIND, {}, [cells])
 
     def count_orders(**where: Iterable[str]) -> int:
+        """Return how many orders have one of these values of each facet."""
         return known.size({facet: frozenset(values) for facet, values in where.items()}) or 0
 
     sizes = {
@@ -310,7 +314,11 @@ class _Placing(NamedTuple):
 
 
 def _place_order(new: NewOrder, by: str, numbers: Numbers | None, once: Once | None) -> _Placing:
-    """Return a new order before it is written. It takes no number without `numbers`."""
+    """Build a new order and the commit that writes it, which is not sent.
+
+    Without `numbers` the order takes none: it is only shown. Raise Invalid, InsufficientStock; with
+    `once` also Repeated and KeyReused.
+    """
     wanted = lines.count_pieces(new.line_items, "lineItems")
     keys = [key for id in wanted for key in products.keys(id)]
     keys += customers.keys(new.customer)
@@ -388,7 +396,10 @@ def rewrite(
     request: ChangeRequest = ChangeRequest(),
     also: Also | None = None,
 ) -> Written:
-    """Change an order as `update` does. `revise`: from the current order to the changed one."""
+    """Write the order that `revise` makes of the current one. Emit and raise as `update` does.
+
+    `revise` may be called several times. `also`: adds to the commit.
+    """
     return _rewrite(id, lambda before, gone: revise(before), request, also)
 
 
@@ -400,6 +411,7 @@ def record_payments(id: str, received: Sequence[PaymentInput], request: ChangeRe
     """
 
     def add_payments(before: Order, gone: GoneVariants) -> Order:
+        """Return the order with the payments, not written."""
         return lifecycle.apply_payments(before, received, request.by, clock.now_iso())
 
     return _rewrite(id, add_payments, request, action="payment.created")
@@ -426,6 +438,7 @@ def void_payment(id: str, payment_id: str, reason: str | None, request: ChangeRe
     """
 
     def void(before: Order, gone: GoneVariants) -> Order:
+        """Return the order with the payment voided, not written."""
         now = clock.now_iso()
         fields = payments.void_payment(before.fields, payment_id, reason, request.by, now)
         return lifecycle.apply_growth(before, fields, request.by, now)
@@ -442,6 +455,7 @@ def correct_method(
     """
 
     def correct(before: Order, gone: GoneVariants) -> Order:
+        """Return the order with the payment voided and recorded again, not written."""
         now = clock.now_iso()
         fields = payments.correct_method(before.fields, payment_id, wanted, request.by, now)
         return lifecycle.apply_growth(before, fields, request.by, now)
@@ -457,6 +471,7 @@ def refund(id: str, wanted: RefundInput, request: ChangeRequest) -> Written:
     """
 
     def add_refund(before: Order, gone: GoneVariants) -> Order:
+        """Return the order with the refund, not written; no stock of variants that are gone."""
         return _apply_refund(before, wanted, request.by, gone)[1]
 
     return _rewrite(id, add_refund, request, action="refund.created")
@@ -563,6 +578,7 @@ def close(id: str, wanted: CloseOrder, request: ChangeRequest) -> Written:
     """
 
     def close_order(before: Order, gone: GoneVariants) -> Order:
+        """Return the closed order, not written."""
         return lifecycle.apply_close(before, wanted, request.by, clock.now_iso())
 
     returns = lifecycle.returned_stock if wanted.restock else _return_nothing
@@ -604,6 +620,7 @@ def edit(id: str, wanted: EditOrder, request: ChangeRequest) -> Written:
         return after
 
     def sell_pieces(commit: Commit, before: Order, after: Order) -> None:
+        """Add the stock that the edit moves to its commit. Raise Invalid if that has no room."""
         if before.customer_id and before.customer_id != after.customer_id:
             customers.note_moved(commit, before.customer_id, id)
         products.sell_pieces(commit, order_edit.moves, order_id=id, cause="EDIT")
@@ -621,6 +638,10 @@ def preview_edit(id: str, wanted: EditOrder, request: ChangeRequest) -> dict[str
 
 
 def _apply_edit(before: Order, wanted: EditOrder, by: str) -> tuple[editing.Edit, Order]:
+    """Read what an edit needs; return the edit and the order after it, not written.
+
+    Raise Invalid and its kinds, InsufficientStock.
+    """
     needed = editing.needed_products(before.fields, wanted)
     keys = [key for id in needed for key in products.keys(id)]
     new_customer = OrderCustomerInput(id=wanted.customer.id) if wanted.customer else None
@@ -653,7 +674,7 @@ _SAMPLE_MOVES: Final[Mapping[str, list[dict[str, object]]]] = {
 
 
 def sample_event_data(event: str) -> dict[str, object]:
-    """Return what an event sends of an order that does not exist, for test events."""
+    """Return the `data` of an event about an invented order, for test events. Write nothing."""
     now, by, product, customer = (
         clock.now_iso(),
         "a test",
@@ -719,6 +740,7 @@ def move_to_customer(id: str, source: str, into: Customer, by: str) -> bool:
     """
 
     def change_customer(order: Order, gone: GoneVariants) -> Order:
+        """Return the order with the new customer, not written; the same if it is not `source`'s."""
         own = order.fields["customer"]
         if not own or own["id"] != source:
             return order
@@ -731,13 +753,14 @@ def forget(id: str, person: Person) -> bool:
     """Remove a person's data from an order. Emit order.updated. Return whether it changed."""
 
     def forget_person(order: Order, gone: GoneVariants) -> Order:
+        """Return the order without the person's data, not written; the same if it has none."""
         return lifecycle.apply_erasure(order, person, clock.now_iso())
 
     return _rewrite_if_there(id, forget_person, _ERASED)
 
 
 def _rewrite_if_there(id: str, revise: Revise, action: str = "") -> bool:
-    """Return whether the order was changed; one that is gone was not."""
+    """Write the order that `revise` returns, if it still exists; return whether it changed."""
     try:
         written = _rewrite(id, revise, ChangeRequest(), action=action)
     except NotFound:
@@ -746,7 +769,10 @@ def _rewrite_if_there(id: str, revise: Revise, action: str = "") -> bool:
 
 
 def delete(id: str, request: ChangeRequest) -> None:
-    """Delete an order. Emit order.deleted. Raise NotFound, PreconditionFailed."""
+    """Delete an order; its stock returns if it was not shipped.
+
+    Emit order.deleted. Raise NotFound, PreconditionFailed.
+    """
     _rewrite(id, lambda before, gone: None, request)
 
 
@@ -765,11 +791,12 @@ def _rewrite(
     returns: Returns = lifecycle.returned_stock,
     beside: dict[Key, Item] | None = None,
 ) -> Written:
-    """Write the order that `revise` returns, computed again after a concurrent change.
+    """Write the order that `revise` returns; None deletes it, the same object changes nothing.
 
-    `also`: adds to the commit, given the order before and after. `action`: for the audit log, if it
-    is more than an update. `returns`: which stock goes back. `beside`: gets the settings of
-    shipping, which are read with the order.
+    After a concurrent change the order is read, and `revise` called, again. Customers' totals and
+    returned stock are part of the commit. `also`: adds to the commit, given the order before and
+    after. `action`: for the audit log, if it is more than an update. `returns`: which stock goes
+    back. `beside`: gets the settings of shipping, which are read with the order.
     """
     gone, customer_is_gone, until = GoneVariants(), False, deadline.of_conflicts()
     # Perhaps the same request, sent twice, has just done the same.
@@ -819,10 +846,16 @@ def _read_for_change(id: str, request: ChangeRequest, beside: dict[Key, Item] | 
 
 
 def _answer_text(order: Order) -> str:
+    """Return the JSON that answers a request about an order."""
     return encode(show_order(order))
 
 
 def _write(commit: Commit, before: Order | None, after: Order | None, action: str = "") -> None:
+    """Add an order's change to a commit: record, entries, sales, audit entry and events.
+
+    `before`: None for a new order; `after`: None for a deletion. Sending the commit raises
+    OrderChanged. Stock and customers' totals are not part of it.
+    """
     order = after or before
     assert order is not None
     unchanged = Attr("version").eq(before.version) if before else table.absent
@@ -856,7 +889,7 @@ def _write(commit: Commit, before: Order | None, after: Order | None, action: st
 
 
 def _list_events(before: Order | None, after: Order) -> Iterator[tuple[str, dict[str, object]]]:
-    """Return the events of a new order or of a change, with their data."""
+    """Yield (event, data) for each event of a new order or of a change."""
     shown = show_order(after, costs=False)
     yield from ((event, shown) for event in lifecycle.events(before, after))
     yield from account.money_events(before, after)
@@ -865,6 +898,7 @@ def _list_events(before: Order | None, after: Order) -> Iterator[tuple[str, dict
 
 
 def _audit_entry(before: Order | None, after: Order | None, action: str) -> dict[str, object]:
+    """Return the audit log's entry of a change; of an erasure it has no values."""
     versions = [order for order in (before, after) if order]
     owners = {order.customer_id for order in versions}
     owners.update(*(order.fields["formerly"].values() for order in versions))

@@ -27,10 +27,13 @@ KIND: Final = listing.Kind("transaction", counted=("kind",))
 
 
 def sum_by_method(first: datetime, most: int) -> list[tuple[str, Decimal]] | None:
-    """Return the sum of each method from `first` on; None if there are more than `most`."""
+    """Return the sum of each method over the transactions recorded from `first` on.
+
+    None if there are more than `most` of them.
+    """
     entries = listing.walk_entries(KIND, ("method", "amount"), clock.iso(first))
-    found = [(entry["method"], entry["amount"]) for entry in islice(entries, most + 1)]
-    return add_by_method(found) if len(found) <= most else None
+    amounts = [(entry["method"], entry["amount"]) for entry in islice(entries, most + 1)]
+    return add_by_method(amounts) if len(amounts) <= most else None
 
 
 def add_by_method(amounts: Iterable[tuple[str, str]]) -> list[tuple[str, Decimal]]:
@@ -58,12 +61,12 @@ def order_id(entry_id: str) -> str:
 
 def list_transactions(order: Order | None) -> dict[str, Transaction]:
     """Return the transactions of an order, by the ids of their list entries."""
-    found = _iterate_transactions(order) if order else ()
-    return {transaction.id: transaction for transaction in found}
+    transactions = _iterate_transactions(order) if order else ()
+    return {transaction.id: transaction for transaction in transactions}
 
 
 def _iterate_transactions(order: Order) -> Iterator[Transaction]:
-    """Return the payments, each followed by its void, and then the refunds."""
+    """Yield the payments of an order, each followed by its void, and then the refunds."""
     for payment in order.fields["payments"]:
         amount = payment["amount"]
         shown = _show_transfer(order, TransactionKind.PAYMENT, payment, amount, Decimal(0))
@@ -77,6 +80,7 @@ def _iterate_transactions(order: Order) -> Iterator[Transaction]:
 
 
 def _show_void(order: Order, payment: Payment, voided_at: str) -> ShownTransaction:
+    """Return the void of a payment, in the shape of ShownTransaction."""
     amount = f"-{payment['amount']}"
     void = _show_transfer(order, TransactionKind.VOID, payment, amount, Decimal(0))
     void |= {"id": f"void_{payment['id'][4:]}", "at": voided_at}
@@ -86,6 +90,7 @@ def _show_void(order: Order, payment: Payment, voided_at: str) -> ShownTransacti
 def _show_transfer(
     order: Order, kind: TransactionKind, transfer: Transfer, amount: str, tax: Decimal
 ) -> ShownTransaction:
+    """Return a payment or a refund in the shape of ShownTransaction. `amount`: with its sign."""
     customer = order.fields["customer"]
     return {
         "id": transfer["id"],
@@ -104,7 +109,7 @@ def _show_transfer(
 
 
 def _refunded_tax(order: Order) -> list[Decimal]:
-    """Return the tax in each refund.
+    """Return the tax that each refund gives back, in order.
 
     The last refund of an order that was refunded in full or closed, with those of the same request,
     has all that is left of it, up to the money; those of a cancelled order, which counts no tax,
