@@ -22,7 +22,7 @@ from chalicelib.orders.pieces import new_shipment, shipping_status
 from chalicelib.orders.schemas import ShipmentState, TransactionKind
 from chalicelib.problems import Invalid
 
-# List entries of payments, voids and refunds, or of shipments, in the commit that deletes them.
+# List entries of payments, voids and refunds in the commit that deletes them.
 MOST_TRANSACTION_ENTRIES: Final = 10
 GROWING: Final = frozenset({"note", "tags", "history"})  # fields that grow with changes
 _MOST_ITEMS: Final = 97  # of a commit: three are room for what others add
@@ -30,6 +30,15 @@ _PIECES: Final = '"shippedQuantity": %d, "toShip": %d, '
 _SHIPPING: Final = '"shippingStatus": "%s", "shipments": %s, '
 _MOST_PRODUCTS_WITH_NUMBER: Final = 50  # of an order whose commit also takes its number
 _CUSTOMER_WORDS: Final = 8  # of a new customer, for which the largest order has room
+
+
+def room_for_shipment_entries(commit_items: int, fields: StoredOrder) -> int:
+    """Return how many list entries of shipments fit into the commit that deletes an order.
+
+    They share it with the stock of each of its products, its customer and the counts of shipments.
+    """
+    products = {line["productId"] for line in fields["lineItems"]} - {None}
+    return _MOST_ITEMS - commit_items - len(products) - len(ShipmentState) - 8
 
 
 def room_for_words(fields: StoredOrder, other_items: int) -> tuple[int, int]:

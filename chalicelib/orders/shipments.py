@@ -17,7 +17,7 @@ from chalicelib.orders.pieces import (
     valid_shipments,
 )
 from chalicelib.orders.refunds import ExceedsQuantity
-from chalicelib.orders.room import count_shipment_items
+from chalicelib.orders.room import count_shipment_items, room_for_shipment_entries
 from chalicelib.orders.schemas import (
     LONGEST_URL,
     MOST_PARCELS,
@@ -337,14 +337,15 @@ def _list_entries(order: Order | None) -> dict[str, Shipment]:
 def count_items(before: Order | None, after: Order | None) -> int:
     """Return how many items `write_entries` adds to a commit, at most."""
     old, new = _list_entries(before), _list_entries(after)
-    if after is None:  # entries are deleted after the commit
+    if after is None:  # entries are deleted where there is room
         return len({_state(one.fields) for one in old.values()})
     return count_shipment_items(sum(old.get(id) != one for id, one in new.items()))
 
 
 def write_entries(commit: Commit, before: Order | None, after: Order | None) -> None:
     """Add the list entries of shipments between two versions of an order to a commit."""
-    write_parts(commit, KIND, _list_entries(before), _list_entries(after), 0)
+    room = room_for_shipment_entries(len(commit), before.fields) if before else 0
+    write_parts(commit, KIND, _list_entries(before), _list_entries(after), room)
 
 
 def tracking_numbers_of(shipment: Shipment) -> list[str]:

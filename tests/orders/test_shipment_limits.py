@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
-from tests.orders.build import Order, line, new_order, placed, variant
+from tests.orders.build import Order, counts_agree, line, new_order, placed, variant
 from tests.orders.test_shipments import paid, parcel, ship
+from tests.support.dynamodb_double import Crash, Double, Fault
 from tests.support.shop import Shop
 
 pytestmark = pytest.mark.thorough
@@ -100,6 +101,35 @@ def test_what_a_closed_order_did_not_ship_is_refunded_as_not_returned(shop: Shop
     more = order.refund(lines=[order.first_line(quantity=1, returned=0)])
     assert more.json["lines"][0]["available"] == 0
     assert order.refund(lines=[order.first_line(quantity=2, returned=2)]).status == 201
+
+
+@pytest.mark.parametrize("fault", [Fault.CRASH, Fault.CRASH_AFTER])
+def test_a_deletion_that_is_killed_leaves_no_shipment_in_the_list(
+    shop: Shop, dynamodb: Double, fault: Fault
+) -> None:
+    order = paid(shop, line(variant(shop, 99), 40))
+    for _ in range(30):
+        ship(order, (0, 1))
+    order.patch({"status": "SHIPPED"})
+    dynamodb.faults = lambda operation, _: fault if operation == "TransactWriteItems" else None
+    with pytest.raises(Crash):
+        order.delete()
+    dynamodb.faults = lambda operation, _: Fault.CRASH if operation == "BatchWriteItem" else None
+    assert order.delete().status == (200 if fault is Fault.CRASH else 404)
+    assert counts_agree()
+
+
+@pytest.mark.parametrize("products", [31, 59, 60])
+def test_an_order_of_most_products_and_shipments_is_deleted(shop: Shop, products: int) -> None:
+    lines = [line(variant(shop, 99), 40, price=1) for _ in range(products)]
+    order = paid(shop, *lines, tags=[f"tag {n}" for n in range(20)], externalId="E1")
+    for place in range(30):
+        ship(order, (0, 1), (1, 1), method=("PARCEL", "PICKUP")[place % 2])
+    for _ in range(12):
+        order.refund(amount="1.00")
+    order.post(f"/shipments/{order.read()['shipments'][0]['id']}/cancel", {})
+    assert order.delete().status == 200
+    assert counts_agree()
 
 
 def _place_large_order(shop: Shop, size: int) -> Order:
