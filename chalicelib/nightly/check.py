@@ -1,7 +1,7 @@
 """The nightly check of stored totals against the records that they count.
 
-It compares totals with lists, sales and customers' totals with orders, and stock with its ledger;
-`infra/counts.py` repairs all but the last.
+It compares totals with lists, sales and customers' totals with orders, stock with its ledger, and
+the list of shipments with their orders; `infra/counts.py` repairs all but the last two.
 """
 
 from collections.abc import Iterator
@@ -18,7 +18,8 @@ from chalicelib.values import timezone
 def check_totals() -> None:
     """Log each wrong cell, and their number as a metric with an alarm."""
     records, wrong = 0, 0
-    for kind, found in (*list_recounts(), ("stock ledger", ledger.recount())):
+    found_elsewhere = ("stock ledger", ledger.recount()), ("shipments", orders.compare_shipments())
+    for kind, found in (*list_recounts(), *found_elsewhere):
         records += found.records
         wrong += len(found.wrong)
         for one in found.wrong:

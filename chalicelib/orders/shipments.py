@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final, cast
 from urllib.parse import quote
 
@@ -34,15 +34,17 @@ from chalicelib.orders.schemas import (
     ShownParcel,
     ShownShipment,
 )
-from chalicelib.orders.transactions import write_parts
+from chalicelib.orders.transactions import order_id, write_parts
 from chalicelib.orders.transitions import BEFORE_SHIPPING, move_status
 from chalicelib.problems import Conflict, Invalid, NotFound
 from chalicelib.storage.commit import Commit
 from chalicelib.values import ids
+from chalicelib.values.batches import batches
 
 KIND: Final = listing.Kind("shipment", counted=("state",))
 Carriers = Mapping[str, str]  # the address with {number}, by the name in lower case
 
+_COMPARED: Final = 1_000  # orders that a comparison loads at a time
 _SHIPPABLE: Final = BEFORE_SHIPPING - {OrderStatus.PENDING}
 _NEXT: Final = {
     OrderStatus.PAID: OrderStatus.PROCESSING,
@@ -346,6 +348,34 @@ def write_entries(commit: Commit, before: Order | None, after: Order | None) -> 
     """Add the list entries of shipments between two versions of an order to a commit."""
     room = room_for_shipment_entries(len(commit), before.fields) if before else 0
     write_parts(commit, KIND, _list_entries(before), _list_entries(after), room)
+
+
+def compare_entries(load: Callable[[Iterable[str]], Iterable[Order]]) -> listing.Recount:
+    """Compare the list of shipments with the orders to which it leads; return what differs.
+
+    `load`: orders by their ids. Release 1.0.0, after a roll-back, deletes an order without its
+    entries.
+    """
+
+    def count_parts() -> tuple[dict[str, int], dict[str, dict[str, object]]]:
+        """Return the shipments of the orders, and then the entries, by id and state."""
+        entries = [
+            (entry["sk"].rpartition("#")[2], entry["state"])
+            for entry in listing.walk_entries(KIND, ("state",))
+        ]
+        counted = dict[str, int]()
+        for some in batches(dict.fromkeys(order_id(id) for id, _ in entries), _COMPARED):
+            for order in load(some):
+                own = _list_entries(order).values()
+                counted |= {f"{one.id} {one.fields['state']}": 1 for one in own}
+        return counted, {f"{id} {state}": {"": 1} for id, state in entries}
+
+    counted, wrong = listing.find_disagreement(count_parts)
+    found = [
+        listing.Wrong((KIND.name, name), *numbers, sharded=False)
+        for name, numbers in sorted(wrong.items())
+    ]
+    return listing.Recount(len(counted), found)
 
 
 def tracking_numbers_of(shipment: Shipment) -> list[str]:

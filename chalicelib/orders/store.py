@@ -208,6 +208,11 @@ def list_shipments(query: listing.Query) -> listing.Page[Shipment]:
     return listing.page_of(SHIPMENTS, query, fitting)
 
 
+def compare_shipments() -> listing.Recount:
+    """Compare the list of shipments with the orders to which it leads; return what differs."""
+    return shipments.compare_entries(load)
+
+
 def _load_orders_of_parts(
     order_ids: set[str] | None, texts: set[str] | None, fields: Iterable[str]
 ) -> Iterator[Order]:

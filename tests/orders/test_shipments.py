@@ -8,6 +8,7 @@ from unittest import mock
 import pytest
 
 from chalicelib import listing
+from chalicelib.nightly import check
 from chalicelib.orders import shipments
 from chalicelib.orders import store as orders
 from chalicelib.orders.pieces import restored_id
@@ -559,6 +560,24 @@ def test_nothing_is_lost_by_a_roll_back(shop: Shop) -> None:
     order.delete()
     assert shop.get(SHIPMENTS).json["total"] == 0
     assert counts_agree()
+
+
+def test_the_nightly_check_finds_an_entry_without_its_shipment(
+    shop: Shop, capsys: pytest.CaptureFixture[str]
+) -> None:
+    order, other = paid(shop, line(variant(shop), 2)), paid(shop)
+    (made,) = ship(order, (0, 1)).json["shipments"]
+    ship(order)
+    with release_1_0_0(other):
+        other.moved("PROCESSING", "SHIPPED")
+    assert orders.compare_shipments() == listing.Recount(2, [])
+    item = table.get((order["id"], "order"))
+    assert item
+    table.put({**item, "shipments": item["shipments"][1:]})  # as by hand
+    check.check_totals()
+    assert f"shipment/{made['id']}@{order['id']} SHIPPED" in capsys.readouterr().out
+    (wrong,) = orders.compare_shipments().wrong
+    assert (wrong.stored, wrong.counted) == (1, 0)
 
 
 def test_orders_of_1_0_0_are_not_reindexed_for_it(shop: Shop) -> None:
