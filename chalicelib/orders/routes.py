@@ -124,6 +124,7 @@ def get(id: str) -> Response:
     body=OrderChange,
     answers={200: ShownOrder},
     problems=[Conflict, PreconditionFailed],
+    headers=IDEMPOTENT,
     reads_first=True,
 )
 def update(id: str) -> Response:
@@ -131,7 +132,8 @@ def update(id: str) -> Response:
     `from`, `to` and `allowed`. PAID and REFUNDED set the payment status too; CANCELLED and REFUNDED
     return the stock. Emits order.updated, and the more specific events.
     """
-    return _reply_written(200, store.update(resolve_id("order", id), body(OrderChange), _request()))
+    change, once = body_once(OrderChange)
+    return _reply_written(200, store.update(resolve_id("order", id), change, _request(once)))
 
 
 @routes.delete(

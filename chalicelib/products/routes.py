@@ -31,7 +31,6 @@ from chalicelib.request import (
     IDEMPOTENT,
     Role,
     Routes,
-    body,
     body_once,
     caller,
     if_match,
@@ -112,13 +111,15 @@ def get(id: str) -> Response:
     body=ProductChange,
     answers={200: ShownProduct},
     problems=[Conflict, PreconditionFailed],
+    headers=IDEMPOTENT,
     reads_first=True,
 )
 def update(id: str) -> Response:
     """Absent fields stay, null clears, a list replaces the old list; variants match by id,
     then SKU, then title, and keep absent fields. Emits product.updated if something differs.
     """
-    product = store.update(resolve_id("product", id), body(ProductChange), if_match())
+    change, once = body_once(ProductChange)
+    product = store.update(resolve_id("product", id), change, if_match(), once)
     return reply(200, show_product(product), etag=product.etag)
 
 
@@ -228,14 +229,19 @@ def _show_bulk_result(show: Callable[[bulk.Detail], object]) -> str:
     role=Role.STAFF,
     body=BulkStatus,
     answers={200: BulkStatusResult},
+    headers=IDEMPOTENT,
 )
 def set_product_statuses() -> Response:
     """Each succeeds or fails independently. It counts as one write. Emits product.updated for each
     that had another status.
     """
-    asked = body(BulkStatus)
+    asked, once = body_once(BulkStatus)
+    begun = _begin(once)
     outcomes = bulk.set_status(asked.ids, asked.status)
-    return reply(200, bulk.show_status_result(asked.ids, outcomes))
+    text = encode(bulk.show_status_result(asked.ids, outcomes))
+    if begun and bulk.is_final(outcomes):
+        begun.finish(text)
+    return reply_text(200, text)
 
 
 def _parse_row(model: type[Row], sent: object) -> Row | Problem:

@@ -347,21 +347,27 @@ def taken_slugs(asked: Iterable[str]) -> set[str]:
     return {slug for slug in wanted if _lock_key(slug) in found}
 
 
-def update(id: str, asked: ProductChange, if_match: frozenset[str] | None) -> Product:
+def update(
+    id: str, asked: ProductChange, if_match: frozenset[str] | None, once: Once | None = None
+) -> Product:
     """Merge a change into a product, and write what differs.
 
     Emits product.updated, and inventory.low if stock falls below the threshold. Raises NotFound,
-    Invalid, SlugTaken, PreconditionFailed, Conflict.
+    Invalid, SlugTaken, PreconditionFailed, Conflict; with `once` also Repeated and KeyReused.
     """
     given = asked.sent_fields()
-    return rewrite(id, lambda before: preview_update(before, given), if_match=if_match)[1]
+    # Perhaps the same request, sent before, has changed what If-Match names.
+    with unless_answered(once):
+        return rewrite(id, lambda product: preview_update(product, given), if_match, once=once)[1]
 
 
 def rewrite(
     id: str,
     draft: Callable[[Product], Product],
-    also: Callable[[Commit, Product, Product], None] = lambda commit, before, after: None,
     if_match: frozenset[str] | None = None,
+    *,
+    also: Callable[[Commit, Product, Product], None] = lambda commit, before, after: None,
+    once: Once | None = None,
 ) -> tuple[Product, Product]:
     """Write the product that `draft` makes of the current one; return both.
 
@@ -370,11 +376,17 @@ def rewrite(
     """
 
     def rewrite_once() -> tuple[Product, Product]:
+        if once:
+            once.check()
         before = _require_unchanged(if_match, get(id))
         after = draft(before)
+        commit = Commit()
         if after is not before:
             commit = build_commit(before, after, exactly=if_match is not None)
             also(commit, before, after)
+        if once:
+            once.record(commit, encode(show_product(after)), after.etag)
+        if after is not before or once:
             commit.send()
         return before, after
 

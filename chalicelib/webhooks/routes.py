@@ -128,15 +128,19 @@ def delete(id: str) -> Response:
     body=RotateSecret,
     answers={200: WebhookWithSecret},
     problems=[NotFound, Conflict],
+    headers=IDEMPOTENT,
 )
 def rotate_webhook_secret(id: str) -> Response:
     """The new secret signs at once, and the older ones end. With `overlapHours` they also sign
     until then: `X-Service-Signature` has a `v1` for each secret, the current one first, and
     `notices` says so. Five secrets may sign at the same time; a sixth is 409 `too_many_secrets`.
-    Without a body it is refused, and nothing ends: `{}` rotates at once.
+    Without a body it is refused, and nothing ends: `{}` rotates at once. Repeated with its
+    Idempotency-Key, it answers the same secret, with the webhook as it is now.
     """
-    endpoint, secret = store.rotate(id, body(RotateSecret).overlap_hours)
-    return reply(200, {**show_endpoint(endpoint), "secret": secret}, etag=etag(endpoint))
+    asked, once = body_once(RotateSecret)
+    endpoint, secret, again = store.rotate(id, asked.overlap_hours, once)
+    shown = {**show_endpoint(endpoint), "secret": secret}
+    return reply(200, shown, etag=etag(endpoint), headers=REPLAYED if again else {})
 
 
 @routes.post(

@@ -147,15 +147,18 @@ def update(id: str, change: WebhookChange, if_match: frozenset[str] | None) -> E
     return write_current(write, id, if_match)
 
 
-def rotate(id: str, overlap_hours: int) -> tuple[Endpoint, str]:
+def rotate(id: str, overlap_hours: int, once: Once | None = None) -> tuple[Endpoint, str, bool]:
     """Rotate an endpoint's secret, and return the endpoint and the new secret.
 
-    With an overlap, the older secrets also sign until it ends.
+    With an overlap, the older secrets also sign until it ends. The last is whether an earlier
+    attempt of this request made the secret: no reply with it is kept, but its version.
 
-    Raises NotFound, TooManySecrets, Conflict.
+    Raises NotFound, TooManySecrets, Conflict; with `once` also KeyReused.
     """
 
-    def write(before: Endpoint) -> tuple[Endpoint, str]:
+    def write(before: Endpoint) -> tuple[Endpoint, str, bool]:
+        if once:
+            once.check()
         now = clock.unix()
         valid: list[tuple[int, int]] = []
         if overlap_hours:
@@ -165,9 +168,12 @@ def rotate(id: str, overlap_hours: int) -> tuple[Endpoint, str]:
         previous = [{"version": version, "until": end} for version, end in valid]
         rotated = {"secretVersion": before.secret_version + 1, "previous": previous}
         secret = current_secret(id, before.secret_version + 1)
-        return _write(before, rotated, "secret_rotated"), secret
+        return _write(before, rotated, "secret_rotated", once), secret, False
 
-    return write_current(write, id)
+    try:
+        return write_current(write, id)
+    except Repeated as first:
+        return get(id), current_secret(id, int(first.text)), True
 
 
 def _too_many_secrets(endpoint: Endpoint, now: int) -> TooManySecrets:
@@ -235,10 +241,12 @@ def note_if(id: str, changes: Mapping[str, object], when: Condition) -> bool:
     return True
 
 
-def _write(before: Endpoint, changes: Mapping[str, Any], done: str) -> Endpoint:
+def _write(
+    before: Endpoint, changes: Mapping[str, Any], done: str, once: Once | None = None
+) -> Endpoint:
     """Write changes of an endpoint with their audit entry, and return the endpoint.
 
-    Raises ConditionFailed if it was changed since.
+    `once`: its reply is the version of the secret. Raises ConditionFailed if it was changed since.
     """
     updated = clock.next_iso(before.updated_at, clock.now_iso())
     own = {"version": before.version + 1, "updatedAt": updated}
@@ -247,6 +255,8 @@ def _write(before: Endpoint, changes: Mapping[str, Any], done: str) -> Endpoint:
     commit.update(key(before.id), assign={**changes, **own}, when=unchanged)
     shown = {name: changes[name] for name in ("url", "events", *_AUDITED) if name in changes}
     commit.audit(audit_entry(done, before, replace(before, **shown)))
+    if once:
+        once.record(commit, str(changes["secretVersion"]), "")
     commit.send()
     return get(before.id)
 

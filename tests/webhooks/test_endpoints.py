@@ -221,3 +221,20 @@ def test_a_test_event_has_the_shape_of_a_real_one(kind: EventKind, world: World)
     shape = shapes.get(kind.value.partition(".")[0], LowStockVariant)
     exact = TypeAdapter(list[shape], config=ConfigDict(extra="forbid"))
     exact.validate_json(data, strict=True)
+
+
+def test_a_repeated_rotation_makes_one_secret(world: World) -> None:
+    made = add(world)
+    shop, path, once = world.shop, f"{PATH}/{made['id']}", {"Idempotency-Key": "rotate-1"}
+    first = shop.post(f"{path}/rotate-secret", {"overlapHours": 1}, headers=once)
+    assert shop.put(path, {"description": "since then"}).status == 200
+    again = shop.post(f"{path}/rotate-secret", {"overlapHours": 1}, headers=once)
+    assert (again.status, again.headers["Idempotent-Replayed"]) == (200, "true")
+    assert again.json["secret"] == first.json["secret"] != made["secret"]
+    assert (again.json["description"], first.json["description"]) == ("since then", None)
+    other = shop.post(f"{path}/rotate-secret", {"overlapHours": 2}, headers=once)
+    assert (other.status, other.json["code"]) == (422, "idempotency_key_reused")
+    assert first.json["secret"] not in json.dumps(world.stored(), default=str)
+    third = shop.post(f"{path}/rotate-secret", {"overlapHours": 1})
+    assert third.json["secret"] != first.json["secret"]
+    assert shop.post(f"{path}/rotate-secret", b"").status == 400, "no secret ends without a body"

@@ -970,6 +970,7 @@ class Operations:
         id: str,
         body: OrderChange,
         *,
+        idempotency_key: str = AUTOMATIC,
         if_match: str | None = None,
         timeout: float | None = None,
     ) -> Order:
@@ -986,7 +987,7 @@ class Operations:
             "/api/admin/orders/{}",
             (id,),
             body=body,
-            headers={"If-Match": if_match},
+            headers={"Idempotency-Key": idempotency_key, "If-Match": if_match},
             timeout=timeout,
         )
         return answer
@@ -1435,7 +1436,7 @@ class Operations:
         return answer
 
     def set_product_statuses(
-        self, body: BulkStatus, *, timeout: float | None = None
+        self, body: BulkStatus, *, idempotency_key: str = AUTOMATIC, timeout: float | None = None
     ) -> BulkStatusResult:
         """Set the status of up to 500 products.
 
@@ -1445,7 +1446,12 @@ class Operations:
         `POST /api/admin/products/bulk-status`, from the role STAFF on.
         """
         answer: BulkStatusResult = self._transport.call(
-            "POST", "/api/admin/products/bulk-status", (), body=body, timeout=timeout
+            "POST",
+            "/api/admin/products/bulk-status",
+            (),
+            body=body,
+            headers={"Idempotency-Key": idempotency_key},
+            timeout=timeout,
         )
         return answer
 
@@ -1597,6 +1603,7 @@ class Operations:
         id: str,
         body: ProductChange,
         *,
+        idempotency_key: str = AUTOMATIC,
         if_match: str | None = None,
         timeout: float | None = None,
     ) -> Product:
@@ -1613,7 +1620,7 @@ class Operations:
             "/api/admin/products/{}",
             (id,),
             body=body,
-            headers={"If-Match": if_match},
+            headers={"Idempotency-Key": idempotency_key, "If-Match": if_match},
             timeout=timeout,
         )
         return answer
@@ -2351,7 +2358,12 @@ class Operations:
         return answer
 
     def rotate_webhook_secret(
-        self, id: str, body: RotateSecret, *, timeout: float | None = None
+        self,
+        id: str,
+        body: RotateSecret,
+        *,
+        idempotency_key: str = AUTOMATIC,
+        timeout: float | None = None,
     ) -> WebhookWithSecret:
         """Rotate the secret.
 
@@ -2359,12 +2371,18 @@ class Operations:
         until then: `X-Service-Signature` has a `v1` for each secret, the current one first, and
         `notices` says so. Five secrets may sign at the same time; a sixth is 409
         `too_many_secrets`. Without a body it is refused, and nothing ends: `{}` rotates at
-        once.
+        once. Repeated with its Idempotency-Key, it answers the same secret, with the webhook as
+        it is now.
 
         `POST /api/admin/webhooks/{id}/rotate-secret`, from the role ADMIN on.
         """
         answer: WebhookWithSecret = self._transport.call(
-            "POST", "/api/admin/webhooks/{}/rotate-secret", (id,), body=body, timeout=timeout
+            "POST",
+            "/api/admin/webhooks/{}/rotate-secret",
+            (id,),
+            body=body,
+            headers={"Idempotency-Key": idempotency_key},
+            timeout=timeout,
         )
         return answer
 

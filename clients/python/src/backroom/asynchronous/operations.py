@@ -974,6 +974,7 @@ class AsyncOperations:
         id: str,
         body: OrderChange,
         *,
+        idempotency_key: str = AUTOMATIC,
         if_match: str | None = None,
         timeout: float | None = None,
     ) -> Order:
@@ -990,7 +991,7 @@ class AsyncOperations:
             "/api/admin/orders/{}",
             (id,),
             body=body,
-            headers={"If-Match": if_match},
+            headers={"Idempotency-Key": idempotency_key, "If-Match": if_match},
             timeout=timeout,
         )
         return answer
@@ -1439,7 +1440,7 @@ class AsyncOperations:
         return answer
 
     async def set_product_statuses(
-        self, body: BulkStatus, *, timeout: float | None = None
+        self, body: BulkStatus, *, idempotency_key: str = AUTOMATIC, timeout: float | None = None
     ) -> BulkStatusResult:
         """Set the status of up to 500 products.
 
@@ -1449,7 +1450,12 @@ class AsyncOperations:
         `POST /api/admin/products/bulk-status`, from the role STAFF on.
         """
         answer: BulkStatusResult = await self._transport.call(
-            "POST", "/api/admin/products/bulk-status", (), body=body, timeout=timeout
+            "POST",
+            "/api/admin/products/bulk-status",
+            (),
+            body=body,
+            headers={"Idempotency-Key": idempotency_key},
+            timeout=timeout,
         )
         return answer
 
@@ -1601,6 +1607,7 @@ class AsyncOperations:
         id: str,
         body: ProductChange,
         *,
+        idempotency_key: str = AUTOMATIC,
         if_match: str | None = None,
         timeout: float | None = None,
     ) -> Product:
@@ -1617,7 +1624,7 @@ class AsyncOperations:
             "/api/admin/products/{}",
             (id,),
             body=body,
-            headers={"If-Match": if_match},
+            headers={"Idempotency-Key": idempotency_key, "If-Match": if_match},
             timeout=timeout,
         )
         return answer
@@ -2357,7 +2364,12 @@ class AsyncOperations:
         return answer
 
     async def rotate_webhook_secret(
-        self, id: str, body: RotateSecret, *, timeout: float | None = None
+        self,
+        id: str,
+        body: RotateSecret,
+        *,
+        idempotency_key: str = AUTOMATIC,
+        timeout: float | None = None,
     ) -> WebhookWithSecret:
         """Rotate the secret.
 
@@ -2365,12 +2377,18 @@ class AsyncOperations:
         until then: `X-Service-Signature` has a `v1` for each secret, the current one first, and
         `notices` says so. Five secrets may sign at the same time; a sixth is 409
         `too_many_secrets`. Without a body it is refused, and nothing ends: `{}` rotates at
-        once.
+        once. Repeated with its Idempotency-Key, it answers the same secret, with the webhook as
+        it is now.
 
         `POST /api/admin/webhooks/{id}/rotate-secret`, from the role ADMIN on.
         """
         answer: WebhookWithSecret = await self._transport.call(
-            "POST", "/api/admin/webhooks/{}/rotate-secret", (id,), body=body, timeout=timeout
+            "POST",
+            "/api/admin/webhooks/{}/rotate-secret",
+            (id,),
+            body=body,
+            headers={"Idempotency-Key": idempotency_key},
+            timeout=timeout,
         )
         return answer
 
