@@ -44,7 +44,7 @@ MOST_LINES: Final = 200
 MOST_PIECES: Final = 1_000_000  # of one line
 MOST_SHIPMENTS: Final = 30  # of an order, besides the one that SHIPPED implies
 MOST_PARCELS: Final = 60  # of an order
-LONGEST_URL: Final = 2_000  # characters
+URL_CHARACTERS: Final = 2_000  # of a parcel
 EARLY: Final = timedelta(hours=24)  # an order may be dated this far ahead
 
 
@@ -828,7 +828,7 @@ def _check_https(value: str) -> str:
     return value
 
 
-_HttpsUrl = Annotated[str, length(LONGEST_URL), AfterValidator(_check_https)]
+_HttpsUrl = Annotated[str, length(URL_CHARACTERS), AfterValidator(_check_https)]
 _CarrierName = Annotated[str, SEEN, length(50, 1)]
 
 

@@ -19,9 +19,9 @@ from chalicelib.orders.pieces import (
 from chalicelib.orders.refunds import ExceedsQuantity
 from chalicelib.orders.room import count_shipment_items, room_for_shipment_entries
 from chalicelib.orders.schemas import (
-    LONGEST_URL,
     MOST_PARCELS,
     MOST_SHIPMENTS,
+    URL_CHARACTERS,
     ListedShipment,
     NewShipment,
     OrderStatus,
@@ -306,7 +306,7 @@ def _make_url(number: str | None, carrier: str | None, carriers: Carriers) -> st
 
 def _limit_url(url: str) -> str | None:
     """Return an address that a client could send, or None if it is too long."""
-    return url if len(url) <= LONGEST_URL else None
+    return url if len(url) <= URL_CHARACTERS else None
 
 
 def _quote(number: str | None) -> str:
