@@ -30,7 +30,7 @@ def consume(batch: Sequence[Committed]) -> Work:
     """Write the entries of these commits that are not there yet. Raises Busy."""
     drafts = logs.read_drafts(batch, _read_entries)
     gone = [draft for draft in drafts if draft["action"] == _DELETED]
-    deleted = [id for one in gone for id in (*one["customers"], *one.get("merged", ()))]
+    deleted = [id for item in gone for id in (*item["customers"], *item.get("merged", ()))]
     unname(deleted)
     yield from logs.write_entries(
         drafts,
@@ -49,8 +49,12 @@ def _read_entries(committed: Committed) -> Iterable[Draft]:
     """Return a draft for each entry that a commit traced."""
     trace = committed.trace
     entries = trace.get("audit", ())
-    made = {"requestId": trace.get("actor", {}).get("requestId"), "request": None, "customers": []}
-    return logs.number_drafts(committed, "aud", ({**made, **entry} for entry in entries))
+    common = {
+        "requestId": trace.get("actor", {}).get("requestId"),
+        "request": None,
+        "customers": [],
+    }
+    return logs.number_drafts(committed, "aud", ({**common, **entry} for entry in entries))
 
 
 def _keys_of_persons(draft: Draft) -> list[Key]:
@@ -58,16 +62,18 @@ def _keys_of_persons(draft: Draft) -> list[Key]:
     if not draft["customers"]:
         return []
     kind = draft["record"]["type"]
-    has_any = kind == "customer" or any(is_personal(kind, one["field"]) for one in draft["changes"])
+    has_any = kind == "customer" or any(
+        is_personal(kind, change["field"]) for change in draft["changes"]
+    )
     return list(map(unnamed_key, draft["customers"])) if has_any else []
 
 
-def _commit_of(drafts: Sequence[Draft], found: Found) -> Commit:
+def _commit_of(drafts: Sequence[Draft], items: Found) -> Commit:
     """Return the commit of some entries, without the values of customers who were erased."""
     commit = Commit()
     for draft in drafts:
         persons = _keys_of_persons(draft)
-        if any(person in found for person in persons):
+        if any(person in items for person in persons):
             _add_entry(commit, {**draft, **redact(draft)})
             continue
         for person in persons:

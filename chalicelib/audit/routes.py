@@ -24,8 +24,8 @@ def list_audit() -> Response:
     needs the role ADMIN; with the `recordId` of an order, product, customer or job, or with a
     `customerId`, STAFF. With filters, `total` counts to 1,000.
     """
-    asked = query(ListAudit)
-    if not asked.is_for_staff and not caller().role.includes(Role.ADMIN):
+    filters = query(ListAudit)
+    if not filters.is_for_staff and not caller().role.includes(Role.ADMIN):
         raise Forbidden("This needs the role ADMIN, or the recordId of one record.")
-    page = store.page(asked.to_query())
-    return reply_page([show(one) for one in page.records], page)
+    page = store.page(filters.to_query())
+    return reply_page([show(entry) for entry in page.records], page)

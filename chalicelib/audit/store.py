@@ -54,8 +54,8 @@ def unname(customer_ids: Iterable[str]) -> None:
 def clear_customer(customer_id: str) -> None:
     """Remove the values of a deleted customer from the entries."""
     query = listing.Query({"customerId": frozenset({customer_id})}, limit=_PAGE, cursor="*")
-    for found in listing.walk_pages(page, query):
-        for entry in found.records:
+    for entries in listing.walk_pages(page, query):
+        for entry in entries.records:
             _rewrite(entry, redact({**entry.fields, "changes": entry.changes}))
 
 

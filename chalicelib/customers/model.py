@@ -138,18 +138,18 @@ def _require_identity(fields: Mapping[str, object]) -> None:
         raise Invalid.field("email", "required", message)
 
 
-def make_customer(id: str, given: Mapping[str, object], now: str) -> Customer:
-    """Return a new customer; `given`: as NewCustomer gives it, `now`: ISO 8601. Raises Invalid."""
+def make_customer(id: str, values: Mapping[str, object], now: str) -> Customer:
+    """Return a new customer; `values`: as NewCustomer gives it, `now`: ISO 8601. Raises Invalid."""
     fields = {"id": id, **_EMPTY, "createdAt": now, "updatedAt": now}
     fields |= {"ordersCount": 0, "totalSpent": Decimal(0), "orders": 0}
-    fields |= _edit_fields(fields, given, is_new=True)
+    fields |= _edit_fields(fields, values, is_new=True)
     _require_identity(fields)
     return Customer({**fields, "index": index_of(fields).to_stored()}, 1)
 
 
-def edit_customer(customer: Customer, given: Mapping[str, object], now: str) -> Customer:
-    """Return the customer after a PATCH with `given`; itself if nothing differs. Raises Invalid."""
-    fields = {**customer.fields, **_edit_fields(customer.fields, given, is_new=False)}
+def edit_customer(customer: Customer, values: Mapping[str, object], now: str) -> Customer:
+    """Return the customer after a PATCH of `values`; itself if nothing differs. Raises Invalid."""
+    fields = {**customer.fields, **_edit_fields(customer.fields, values, is_new=False)}
     _require_identity(fields)
     return rewrite_customer(customer, fields, now)
 
@@ -166,8 +166,8 @@ def _next_version(customer: Customer, fields: Mapping[str, object], now: str) ->
     return Customer({**after, "index": index_of(after).to_stored()}, customer.version + 1)
 
 
-def _edit_fields(before: Fields, given: Fields, *, is_new: bool) -> dict[str, object]:
-    fields = {name: None if value == "" else value for name, value in given.items()}
+def _edit_fields(before: Fields, values: Fields, *, is_new: bool) -> dict[str, object]:
+    fields = {name: None if value == "" else value for name, value in values.items()}
     if "tags" in fields:
         fields["tags"] = list(dict.fromkeys(fields["tags"] or ()))
     if "metadata" in fields:
@@ -188,12 +188,12 @@ def _edit_fields(before: Fields, given: Fields, *, is_new: bool) -> dict[str, ob
             kept.append({"id": own, **addresses.to_address(address)})
         fields["addresses"] = kept
     own_default = names.get(default, default) if default else None
-    there = [address["id"] for address in kept]
-    if own_default not in there:
-        if given.get("defaultAddressId"):
+    known_ids = [address["id"] for address in kept]
+    if own_default not in known_ids:
+        if values.get("defaultAddressId"):
             message = "must be the id of one of the addresses"
             raise Invalid.field("defaultAddressId", "unknown_address", message)
-        own_default = there[0] if there else None
+        own_default = known_ids[0] if known_ids else None
     return {**fields, "defaultAddressId": own_default}
 
 
@@ -218,19 +218,19 @@ def merge_customers(into: Customer, other: Customer, now: str) -> tuple[Customer
     # First and last name are not mixed from two people.
     if into.fields["firstName"] or into.fields["lastName"]:
         fields |= {name: into.fields[name] for name in ("firstName", "lastName")}
-    note, more = (one.fields["note"] or "" for one in (into, other))
-    if not f"\n\n{note}".endswith(f"\n\n{more}"):
-        note = "\n\n".join(filter(None, (note, more)))
+    note, other_note = (customer.fields["note"] or "" for customer in (into, other))
+    if not f"\n\n{note}".endswith(f"\n\n{other_note}"):
+        note = "\n\n".join(filter(None, (note, other_note)))
     tags = list(dict.fromkeys([*into.fields["tags"], *other.fields["tags"]]))
     kept = fields["addresses"]
     new = [
         address
         for address in other.fields["addresses"]
-        if not any(addresses.is_same_address(address, one) for one in kept)
+        if not any(addresses.is_same_address(address, known) for known in kept)
     ]
     both = {"note": note, "tags": tags, "addresses": [*kept, *new]}
-    left = {name: len(both[name]) - most for name, most in ROOM_OF_MERGED.items()}
-    fields |= {name: both[name][:most] or _EMPTY[name] for name, most in ROOM_OF_MERGED.items()}
+    left = {name: len(both[name]) - limit for name, limit in ROOM_OF_MERGED.items()}
+    fields |= {name: both[name][:limit] or _EMPTY[name] for name, limit in ROOM_OF_MERGED.items()}
     fields["merged"] = [*into.merged_ids, *other.merged_ids, other.id]
     return _next_version(into, fields, now), {
         name: number for name, number in left.items() if number > 0
@@ -268,8 +268,8 @@ def _more_texts(fields: Fields) -> list[str]:
 
     They are the company, the cities, and the digits of the phone.
     """
-    found = [fields.get("company"), *(one["city"] for one in fields.get("addresses", ()))]
-    return list(filter(None, (*dict.fromkeys(found), phone_digits(fields.get("phone") or ""))))
+    texts = [fields.get("company"), *(address["city"] for address in fields.get("addresses", ()))]
+    return list(filter(None, (*dict.fromkeys(texts), phone_digits(fields.get("phone") or ""))))
 
 
 def phone_digits(phone: str) -> str:
@@ -283,11 +283,11 @@ def read(item: Item) -> Customer:
     return Customer(metadata.from_stored(item), item.get("version", 0))  # a lock has none
 
 
-def show(customer: Customer, asked: Collection[str] = ()) -> dict[str, object]:
+def show(customer: Customer, names: Collection[str] = ()) -> dict[str, object]:
     """Return the customer in the shape of ShownCustomer, or these fields of it."""
     fields = customer.fields
-    there = fields.keys() & asked if asked else fields
-    shown = {name: fields[name] for name in ShownCustomer.__annotations__ if name in there}
+    shown_names = fields.keys() & names if names else fields
+    shown = {name: fields[name] for name in ShownCustomer.__annotations__ if name in shown_names}
     if "totalSpent" in shown:
         shown["totalSpent"] = money.render(shown["totalSpent"])
     return shown

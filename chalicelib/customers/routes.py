@@ -41,9 +41,9 @@ def list_customers() -> Response:
     """Newest first. `search` finds the beginnings of words in name, e-mail, company and city, and
     the digits of the phone number.
     """
-    asked = query(ListCustomerFields)
-    page = store.page(asked.to_query(), asked.fields)
-    shown = [show(customer, asked.fields) for customer in page.records]
+    filters = query(ListCustomerFields)
+    page = store.page(filters.to_query(), filters.fields)
+    shown = [show(customer, filters.fields) for customer in page.records]
     return reply_page(shown, page)
 
 

@@ -112,49 +112,49 @@ class CustomerGone(Exception):
 # --- For orders -----------------------------------------------------------------------------------
 
 
-def keys(asked: OrderCustomerInput | None) -> list[Key]:
+def keys(sent: OrderCustomerInput | None) -> list[Key]:
     """Return what to read, for `from_items`, if a customer is read together with other things."""
-    if asked is None:
+    if sent is None:
         return []
-    if asked.id is not None:
-        return [_key(asked.id)]
-    return [_lock_key(asked.email)] if asked.email else []
+    if sent.id is not None:
+        return [_key(sent.id)]
+    return [_lock_key(sent.email)] if sent.email else []
 
 
-def from_items(asked: OrderCustomerInput, items: Mapping[Key, Item]) -> Customer | None:
+def from_items(sent: OrderCustomerInput, items: Mapping[Key, Item]) -> Customer | None:
     """Return the customer with this id or e-mail, if it is among the items that were read.
 
     Raises Invalid if it takes no more orders.
     """
-    customer = next((read(items[key]) for key in keys(asked) if key in items), None)
+    customer = next((read(items[key]) for key in keys(sent) if key in items), None)
     if customer and customer.is_leaving:
         message = f"the customer {customer.id!r} was erased or merged into another"
         raise Invalid.field("customer.id", "unknown_customer", message)
     return customer
 
 
-def make_order_customer(asked: OrderCustomerInput, now: str) -> Customer:
+def make_order_customer(sent: OrderCustomerInput, now: str) -> Customer:
     """Return a new customer for an order; `now` is ISO 8601. Raises Invalid."""
-    if asked.id is not None:
-        gone = table.get(_gone_key(asked.id))
-        more = f": it was merged into {gone['into']}" if gone else ""
-        message = f"there is no customer {asked.id!r}{more}"
+    if sent.id is not None:
+        gone = table.get(_gone_key(sent.id))
+        merged = f": it was merged into {gone['into']}" if gone else ""
+        message = f"there is no customer {sent.id!r}{merged}"
         raise Invalid.field("customer.id", "unknown_customer", message)
     names = ("email", "firstName", "lastName", "phone")
-    given = asked.model_dump(by_alias=True, include={"email", "first_name", "last_name", "phone"})
-    return make_customer(ids.new_id("cus"), {name: given[name] for name in names}, now)
+    values = sent.model_dump(by_alias=True, include={"email", "first_name", "last_name", "phone"})
+    return make_customer(ids.new_id("cus"), {name: values[name] for name in names}, now)
 
 
 def sample() -> Customer:
     """Return a customer that does not exist, for test events."""
-    given = {
+    values = {
         "email": "customer@example.com",
         "firstName": "Ada",
         "lastName": "Example",
         "phone": "+49 30 1234567",
         "addresses": [{"address1": "1 Example Street", "city": "Berlin", "countryCode": "DE"}],
     }
-    new = NewCustomer.model_validate(given).sent_fields()
+    new = NewCustomer.model_validate(values).sent_fields()
     return make_customer(ids.new_id("cus"), new, clock.now_iso())
 
 
@@ -220,12 +220,12 @@ def create(new: NewCustomer, once: Once | None) -> tuple[Customer, str]:
     return customer, text
 
 
-def change(id: str, asked: CustomerChange, if_match: frozenset[str] | None) -> Customer:
+def change(id: str, sent: CustomerChange, if_match: frozenset[str] | None) -> Customer:
     """Change a customer. Emits customer.updated if something differs.
 
     Raises NotFound, Invalid, EmailTaken, PreconditionFailed, CustomerBusy, Erased.
     """
-    given = asked.sent_fields()
+    changes = sent.sent_fields()
 
     def change_once() -> Customer:
         before = _unchanged_since(if_match, get(id))
@@ -233,7 +233,7 @@ def change(id: str, asked: CustomerChange, if_match: frozenset[str] | None) -> C
             raise Erased
         if before.is_leaving:
             raise CustomerBusy(before.held_by)
-        after = model.edit_customer(before, given, clock.now_iso())
+        after = model.edit_customer(before, changes, clock.now_iso())
         if after is not before:
             commit = Commit()
             _write_customer(commit, before, after)
@@ -326,11 +326,11 @@ def leaves_into(customer: Customer, id: str) -> bool:
 
 
 def _hold_customer(
-    commit: Commit, customer: Customer, job_id: str, more: Mapping[str, object]
+    commit: Commit, customer: Customer, job_id: str, attributes: Mapping[str, object]
 ) -> None:
     commit.update(
         _key(customer.id),
-        assign={"held": job_id, **more},
+        assign={"held": job_id, **attributes},
         add={"version": 1},
         when=_is_unchanged(customer),
         otherwise=CustomerBusy(customer.held_by),
@@ -492,10 +492,10 @@ def _write_customer(
     assert index is not None
     shown = metadata.to_stored(after.fields)
     fields = {name: shown[name] for name in (*EDITABLE, "updatedAt")}
-    more = {name: after.fields[name] for name in ("erasedAt", "merged") if name in after.fields}
+    optional = {name: after.fields[name] for name in ("erasedAt", "merged") if name in after.fields}
     commit.update(
         _key(after.id),
-        assign={**fields, **more, "index": index.to_stored(), "version": after.version},
+        assign={**fields, **optional, "index": index.to_stored(), "version": after.version},
         when=unchanged,
         otherwise=CustomerChanged(),
     )

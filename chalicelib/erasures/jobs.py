@@ -51,9 +51,11 @@ def _redact_request(job: Job, person: Person) -> dict[str, object]:
         name: json.loads(value) if name in _JSON else value for name, value in job.fields.items()
     }
     left: Item = {name: person.redact(fields.get(name)) for name in _TEXTS}
-    if asked := fields.get("asked"):
-        left["asked"] |= {part: asked[part] for part in _NO_TEXT & asked.keys()}
-    left["mapping"] = {person.redact(one): to for one, to in (fields.get("mapping") or {}).items()}
+    if request := fields.get("asked"):
+        left["asked"] |= {part: request[part] for part in _NO_TEXT & request.keys()}
+    left["mapping"] = {
+        person.redact(column): to for column, to in (fields.get("mapping") or {}).items()
+    }
     if header := fields.get("format", {}).get("header"):
         left["format"] = {**fields["format"], "header": person.redact(header)}
     if error := fields.get("error"):

@@ -88,11 +88,13 @@ def step(job: Job) -> Step:
 def _learn_names(erasure: _Erasure) -> _Done:
     """Learn the names, e-mails and phones that the customer had earlier, from the audit log."""
     known = (table.get((erasure.job.id, "facts")) or {}).get("texts", ())  # release 1.0.0
-    found = {*known}
+    facts = {*known}
     for id in sorted(erasure.person.ids):
         for page in _walk_entries({"recordId": id}):
-            found |= identifying_values(change for one in page.records for change in one.changes)
-    erasure.learn(found)
+            facts |= identifying_values(
+                change for entry in page.records for change in entry.changes
+            )
+    erasure.learn(facts)
     return Step(), Counter()
 
 

@@ -34,10 +34,14 @@ def consume(batch: Sequence[Committed]) -> Work:
     no reader sees (`store._load_bodies`).
     """
     # One that has expired had an entry: AWS deletes what has expired in any order.
-    current = {one.mark: one for one in batch if not one.has_expired}
+    current = {committed.mark: committed for committed in batch if not committed.has_expired}
     known = (yield Need(current.keys())).items
     yield Need(is_last=True)
-    new = [one for one in current.values() if one.mark not in known and not one.failure]
+    new = [
+        committed
+        for committed in current.values()
+        if committed.mark not in known and not committed.failure
+    ]
     for part in batches(new, _PER_COMMIT):
         _write_entries(part)
 
@@ -50,8 +54,8 @@ def _write_entries(part: Sequence[Committed]) -> None:
         try:
             _send_entries(missing)
         except _Placed:
-            known = table.batch_get(one.mark for one in part)
-            missing = [one for one in part if one.mark not in known]
+            known = table.batch_get(committed.mark for committed in part)
+            missing = [committed for committed in part if committed.mark not in known]
         else:
             return
     raise Busy

@@ -107,11 +107,11 @@ def parse_cursor(cursor: str) -> Place:
         text = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)).decode()
     except (binascii.Error, ValueError):
         text = ""
-    found = re.fullmatch(
+    match = re.fullmatch(
         r"([0-9]{4}-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]:[0-5][0-9]\.[0-9]{3}Z"
         r"(?:#evt_[0-9A-Z]{26})?) ([0-9]{1,4})",
         text,
     )
-    if not found:
+    if not match:
         raise Invalid.field("after", "invalid", "must be `next` of an answer")
-    return Place(found[1], int(found[2]))
+    return Place(match[1], int(match[2]))

@@ -34,20 +34,22 @@ def read_events() -> Response:
     of its variants without a product.updated: to follow stock, send `stock=true` and use the
     `stock` of every event.
     """
-    asked = query(ReadEvents)
-    place = model.parse_cursor(asked.after) if asked.after else feed.start(asked.since)
+    feed_query = query(ReadEvents)
+    place = (
+        model.parse_cursor(feed_query.after) if feed_query.after else feed.start(feed_query.since)
+    )
     if feed.has_expired(place):
         raise Gone("The feed no longer has the events after this cursor. Start again without it.")
-    kinds = frozenset(kind.value for kind in asked.types)
+    kinds = frozenset(kind.value for kind in feed_query.types)
 
     def size_of(happened: Happened) -> int:
-        stock = _OF_VARIANT * len(model.product_ids_by_variant(happened)) if asked.stock else 0
+        stock = _OF_VARIANT * len(model.product_ids_by_variant(happened)) if feed_query.stock else 0
         return size.count_sent_bytes(happened.event.body) + _AROUND + stock
 
-    most = size.LARGEST_ANSWER - _AROUND
-    part = feed.read(place, kinds, asked.limit, most, size_of)
+    most_bytes = size.LARGEST_ANSWER - _AROUND
+    part = feed.read(place, kinds, feed_query.limit, most_bytes, size_of)
     events = [model.show(each) for each in part.events]
-    if asked.stock:
+    if feed_query.stock:
         _add_stock(events, part.events)
     return reply(200, {"data": events, "next": model.render_cursor(part.next)})
 

@@ -75,12 +75,12 @@ def read(
     place: Place,
     kinds: frozenset[str],
     limit: int,
-    most: int,
+    most_bytes: int,
     size_of: Callable[[Happened], int],
 ) -> Part:
     """Return the events after a place, at most `limit`, and the place after them.
 
-    `kinds`: only these, or all if it is empty. The sizes of the events add up to at most `most`,
+    `kinds`: only these, or all if it is empty. The events' sizes add up to at most `most_bytes`,
     but there is at least one event. A limited number of entries is read, so a part may have no
     events though more follow.
     """
@@ -100,7 +100,7 @@ def read(
                     continue
                 happened = Happened(event, item)
                 size += size_of(happened)
-                if len(events) == limit or (events and size > most):
+                if len(events) == limit or (events and size > most_bytes):
                     return Part(events, Place(entry["sk"], number))
                 events.append(happened)
         place = Place(entries[-1]["sk"], outbox.MOST_COMMIT_EVENTS)
@@ -114,9 +114,9 @@ def read(
 
 def _entries(hours: Iterable[str], place: Place, until: str, limit: int) -> Iterator[list[Item]]:
     """Entries in pages whose bodies can be read at once."""
-    there = sk.between(place.sk, f"{until}~")
+    in_range = sk.between(place.sk, f"{until}~")
     for hour in hours:
-        for page in table.pages(f"feed#{hour}", where=there, limit=limit + 1):
+        for page in table.pages(f"feed#{hour}", where=in_range, limit=limit + 1):
             yield from _small(page)
 
 
@@ -140,7 +140,7 @@ def _load_bodies(entries: Sequence[Item], kinds: frozenset[str]) -> dict[str, It
         for entry in entries
         if not kinds or kinds & set(entry["kinds"])
     ]
-    found = table.batch_get(map(outbox.key, wanted), table=settings.outbox_table())
+    items = table.batch_get(map(outbox.key, wanted), table=settings.outbox_table())
     now = clock.unix()  # what has expired may be there for days
-    wanted_items = ((pk, item) for (pk, _), item in found.items() if item["expiresAt"] > now)
+    wanted_items = ((pk, item) for (pk, _), item in items.items() if item["expiresAt"] > now)
     return {pk: item for pk, item in wanted_items if "only" not in item}

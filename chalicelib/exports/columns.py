@@ -170,7 +170,7 @@ def _customer_row(customer: Mapping[str, object]) -> list[object]:
 
 
 def _flat_text(value: object) -> object:
-    if isinstance(value, list) and all(isinstance(one, str) for one in value):
+    if isinstance(value, list) and all(isinstance(member, str) for member in value):
         return join_list(value)
     if isinstance(value, list | dict):
         return json.dumps(value, ensure_ascii=False) if value else None

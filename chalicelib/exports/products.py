@@ -118,8 +118,8 @@ def shopify_rows(product: Product) -> _Rows:
 
 def _is_single(product: Product) -> bool:
     """Say whether it has no options: its only variant follows its SKU and price."""
-    (first, *more) = product.fields["variants"]
-    return not more and bool(first.get("default"))
+    (first, *others) = product.fields["variants"]
+    return not others and bool(first.get("default"))
 
 
 def _place_rows(
@@ -127,7 +127,7 @@ def _place_rows(
 ) -> _Rows:
     for at in range(max(len(own), len(images))):
         values: dict[str, object] = {}
-        for some in (own, images):
-            values |= some[at] if at < len(some) else {}
+        for rows in (own, images):
+            values |= rows[at] if at < len(rows) else {}
         values |= each
         yield [values.get(column) for column in columns]

@@ -33,8 +33,8 @@ def start() -> Response:
     job has `downloadUrl` when it is COMPLETED. A file of products can be imported again. Cells that
     a spreadsheet would run as formulas begin with an apostrophe, which the import removes.
     """
-    asked, once = body_once(NewExport)
-    query(asked.type, asked.filters, 1)
-    about = asked.model_dump(by_alias=True, mode="json")
+    export, once = body_once(NewExport)
+    query(export.type, export.filters, 1)
+    about = export.model_dump(by_alias=True, mode="json")
     text = jobs.create(JobType.EXPORT, about, once=once)
     return reply_text(202, text)

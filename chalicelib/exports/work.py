@@ -36,16 +36,16 @@ def step(job: Job) -> Step:
     if before.get("all"):
         store.end(job, before["upload"], zip(before["numbers"], before["etags"], strict=True))
         return Step(set={"bytes": before["bytes"]})
-    asked = job.request
+    request = job.request
     upload = before.get("upload") or store.begin(job)
-    write = writer(asked["type"], asked["format"], asked["columns"])
+    write = writer(request["type"], request["format"], request["columns"])
     piece = bytearray() if before["etags"] else bytearray(write.head)
     # All orders with a reference are read for each page of their transactions or shipments.
-    has_reference = not {"reference", "trackingNumber"}.isdisjoint(asked["filters"])
+    has_reference = not {"reference", "trackingNumber"}.isdisjoint(request["filters"])
     limit = MOST_MATCHES if has_reference else _PAGE
-    wanted = query(asked["type"], asked["filters"], limit).continue_after(before["after"])
+    wanted = query(request["type"], request["filters"], limit).continue_after(before["after"])
     read = 0
-    for page in listing.walk_pages(_PAGES[asked["type"]], wanted):
+    for page in listing.walk_pages(_PAGES[request["type"]], wanted):
         read += len(page.records)
         for record in page.records:
             piece += write.record(record)
@@ -53,8 +53,8 @@ def step(job: Job) -> Step:
             break
     number = jobs.new_number(job.id)
     etags = [*before["etags"], store.add(job, upload, number, bytes(piece))]
-    more = {"upload": upload, "etags": etags, "bytes": before["bytes"] + len(piece)}
-    more["numbers"] = [*before["numbers"], number]
+    written = {"upload": upload, "etags": etags, "bytes": before["bytes"] + len(piece)}
+    written["numbers"] = [*before["numbers"], number]
     # Put together in a step of its own: nothing can be added to a file that is whole.
-    more |= {"all": True} if page.next is None else {"after": page.next}
-    return Step(cursor=more, read=read, set={} if job.step else {"total": page.total})
+    written |= {"all": True} if page.next is None else {"after": page.next}
+    return Step(cursor=written, read=read, set={} if job.step else {"total": page.total})

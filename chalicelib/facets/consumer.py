@@ -19,13 +19,13 @@ def consume(batch: Sequence[Committed]) -> Work:
             users.setdefault(value, []).append(persons)
     keys = {value: store.key_of(value) for value in users}
     erased = {key for sets in users.values() for persons in sets for key in persons}
-    found = (yield Need({*keys.values(), *erased})).items
+    items = (yield Need({*keys.values(), *erased})).items
     named = {
         keys[value]: value
         for value, sets in users.items()
-        if any(persons.isdisjoint(found) for persons in sets)
+        if any(persons.isdisjoint(items) for persons in sets)
     }
-    store.save_values(named, found)
+    store.save_values(named, items)
 
 
 def _read_values(batch: Sequence[Committed]) -> Iterator[tuple[set[Value], set[Key]]]:

@@ -52,9 +52,9 @@ class ListFacets(QueryParameters):
     @field_validator("field")
     @classmethod
     def _check_field(cls, name: str, info: ValidationInfo) -> str:
-        there = FIELDS.get(info.data.get("type", ""), ())
-        if there and name not in there:
-            names = {"name": repr(name), "there": ", ".join(there)}
+        fields = FIELDS.get(info.data.get("type", ""), ())
+        if fields and name not in fields:
+            names = {"name": repr(name), "there": ", ".join(fields)}
             raise PydanticCustomError("not_allowed", "has no {name}; there are {there}", names)
         return name
 
@@ -78,7 +78,7 @@ class Facets(TypedDict):
 def used(of: str, record: Fields) -> Iterator[tuple[str, str]]:
     """Yield the fields of a record, as shown or as stored, and their values."""
     paid = [*record.get("payments", ()), *record.get("refunds", ())]
-    methods = [record.get("paymentMethod"), *(one["method"] for one in paid)]
+    methods = [record.get("paymentMethod"), *(payment["method"] for payment in paid)]
     several = {"tag": record.get("tags"), "paymentMethod": methods}
     for field in FIELDS[of]:
         for value in several.get(field, [record.get(field)]) or ():

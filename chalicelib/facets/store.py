@@ -79,37 +79,37 @@ def forget(person: Person) -> int:
     """Delete the values of orders and customers that mention the person; return how many."""
     places = [(of, field) for of in (FacetOf.orders, FacetOf.customers) for field in FIELDS[of]]
     pages = (page for of, field in places for page in table.pages(_pk(of, field)))
-    found = [item for page in pages for item in page if person.is_mentioned_in(item["value"])]
-    table.batch_write(deletes=[(item["pk"], item["sk"]) for item in found])
-    return len(found)
+    mentioning = [item for page in pages for item in page if person.is_mentioned_in(item["value"])]
+    table.batch_write(deletes=[(item["pk"], item["sk"]) for item in mentioning])
+    return len(mentioning)
 
 
 # --- Reading --------------------------------------------------------------------------------------
 
 
-def find(asked: ListFacets) -> Facets:
+def find(filters: ListFacets) -> Facets:
     """Those whose words begin with all terms of the search."""
-    pk, terms = _pk(asked.type, asked.field), words.search_terms(asked.search)
-    if asked.search and not terms:  # no visible character
+    pk, terms = _pk(filters.type, filters.field), words.search_terms(filters.search)
+    if filters.search and not terms:  # no visible character
         return {"data": [], "more": False}
     reads = [table.query.call(pk, limit=_LOOKED_AT)]
     if terms:  # among more values, those that begin with it
-        begun = table.sk.begins_with(_fold(asked.search))
-        reads.append(table.query.call(pk, where=begun, limit=asked.limit + 1))
+        begun = table.sk.begins_with(_fold(filters.search))
+        reads.append(table.query.call(pk, where=begun, limit=filters.limit + 1))
     read = dynamodb.wait_for_results(reads)
     values = [item["value"] for rows in read for item in rows.items]
     fit = list(dict.fromkeys(value for value in values if _fits(value, terms)))
-    offered = _count_offered(asked, fit)
-    shown = list(islice(offered, asked.limit))
-    more = next(offered, None) is not None or (read[0].after is not None and not terms)
-    return {"data": shown, "more": more}
+    offered = _count_offered(filters, fit)
+    shown = list(islice(offered, filters.limit))
+    has_more = next(offered, None) is not None or (read[0].after is not None and not terms)
+    return {"data": shown, "more": has_more}
 
 
-def _count_offered(asked: ListFacets, values: Sequence[str]) -> Iterator[Facet]:
+def _count_offered(filters: ListFacets, values: Sequence[str]) -> Iterator[Facet]:
     """Those that a record has, or that are not counted; no more are counted than are needed."""
-    for some in batches(values, asked.limit + 1):
-        counts = listing.count_each(KINDS[asked.type], asked.field, some)
-        for value, count in zip(some, counts, strict=True):
+    for batch in batches(values, filters.limit + 1):
+        counts = listing.count_each(KINDS[filters.type], filters.field, batch)
+        for value, count in zip(batch, counts, strict=True):
             if count != 0:
                 yield {"value": value, "count": count}
 

@@ -158,14 +158,14 @@ def _draft_product(
         raise Refused(errors) from None
 
 
-def make_missing_error(imported: ImportedProduct, line: int, what: str) -> RowError:
-    """Return the error that a new product needs a name, or a price (`what`).
+def make_missing_error(imported: ImportedProduct, line: int, missing: str) -> RowError:
+    """Return the error that a new product needs a name, or a price (`missing`).
 
     If the rows seem to have a price, the message says why it is none (`no_price`).
     """
-    message = f"There is no such product yet, and the file gives no {what} for a new one."
-    why = imported.no_price if what == "price" else ""
-    return RowError(line, "", f"missing_{what}", why or message)
+    message = f"There is no such product yet, and the file gives no {missing} for a new one."
+    why = imported.no_price if missing == "price" else ""
+    return RowError(line, "", f"missing_{missing}", why or message)
 
 
 def _locate_error(
@@ -176,9 +176,9 @@ def _locate_error(
     `places`: of each variant that was validated, its place in the file; None: it is not in it.
     """
     path = error["field"]
-    first, _, rest = path.partition(".")
-    if first == "variants" and rest:
-        place, _, below = rest.partition(".")
+    first, _, below_variants = path.partition(".")
+    if first == "variants" and below_variants:
+        place, _, below = below_variants.partition(".")
         at = places[int(place)] if place.isdigit() and int(place) < len(places) else None
         path = below if at is None else f"variants.{at}.{below}"
     line, column = imported.locate(path)

@@ -25,7 +25,7 @@ Write = tuple[Product | None, Product]  # before (None: it is new) and after
 def write_products(
     job: ImportJob, writes: Sequence[Write], left: Mapping[str, str]
 ) -> list[Exception | None]:
-    """Write products, each in its own transaction; return the failure of each, None for success.
+    """Write products, of which none fails because of another; return each failure, or None.
 
     ProductChanged, SlugTaken and SkuTaken say that the product must be read again. `left`: SKUs
     whose products no longer have them. New ones may have the same SKU: they are different

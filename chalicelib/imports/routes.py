@@ -120,11 +120,11 @@ def start() -> Response:
     `…/import/uploads`. The format is recognised by its columns (docs/import.md). The job has the
     results.
     """
-    asked = query(ImportOptions)
+    options_sent = query(ImportOptions)
     sent = multipart_form.parse_form(_read_form_body(), header("content-type") or "")
     for name in sent.fields.keys() - _FORM["properties"].keys():
         raise Invalid.field(name, "unknown_field", "is not a field that can be sent here")
-    options = validate(ImportOptions, {**asked.model_dump(by_alias=True), **sent.fields})
+    options = validate(ImportOptions, {**options_sent.model_dump(by_alias=True), **sent.fields})
     chosen = options.model_dump(mode="json", by_alias=True)
     repeatable = once([chosen, sent.file_name, hashlib.sha256(sent.data).hexdigest()])
     begun = repeatable.begin_or_resume() if repeatable else None
@@ -136,16 +136,16 @@ def start() -> Response:
     return _reply_job(job, begun)
 
 
-def _read_options(asked: ImportOptions | NewImportUpload) -> Options:
+def _read_options(sent: ImportOptions | NewImportUpload) -> Options:
     """Return the options of a request. Raises Invalid for an unknown mapping or encoding."""
-    mapping, file_format = _read_mapping(asked)
-    given = asked.model_dump(exclude={"file_name", "saved_mapping"})
+    mapping, file_format = _read_mapping(sent)
+    values = sent.model_dump(exclude={"file_name", "saved_mapping"})
     read_as = {
         "mapping": mapping,
         "format": file_format,
-        "encoding": _check_encoding(asked.encoding),
+        "encoding": _check_encoding(sent.encoding),
     }
-    return Options(**{**given, **read_as})
+    return Options(**{**values, **read_as})
 
 
 def _check_encoding(name: str) -> str:
@@ -158,23 +158,23 @@ def _check_encoding(name: str) -> str:
         raise Invalid.field("encoding", unknown.code, f"is unknown: {unknown.message}") from None
 
 
-def _read_mapping(asked: ImportOptions | NewImportUpload) -> tuple[Columns | None, str | None]:
+def _read_mapping(request: ImportOptions | NewImportUpload) -> tuple[Columns | None, str | None]:
     """Return the columns and the format of the saved mapping that is named, or of the one sent.
 
     Raises Invalid if the saved mapping does not exist, or both are sent.
     """
-    if asked.saved_mapping:
-        if asked.mapping:
+    if request.saved_mapping:
+        if request.mapping:
             raise Invalid.field("savedMapping", "two_mappings", "cannot be sent with `mapping`")
         try:
-            saved = mappings.get_mapping(asked.saved_mapping)
+            saved = mappings.get_mapping(request.saved_mapping)
         except NotFound:
             message = "is not the name of a saved mapping"
             raise Invalid.field("savedMapping", "unknown_mapping", message) from None
         columns = saved["columns"]
         is_changed = not saved["format"] or any(columns.values())
         return (columns if is_changed else None), saved["format"]
-    sent = asked.mapping or None
+    sent = request.mapping or None
     if isinstance(sent, str):
         try:
             sent = json.loads(sent, object_pairs_hook=unique)
@@ -210,9 +210,9 @@ def prepare_upload() -> Response:
     then starts automatically. A job without its file ends as FAILED, `upload_missing`. A retry with
     the same Idempotency-Key returns the same job with a new address, valid for an hour.
     """
-    asked, repeatable = body_once(NewImportUpload)
+    upload, repeatable = body_once(NewImportUpload)
     id = repeatable.begin_or_resume().id("job", 0) if repeatable else None
-    job = store.create_job(asked.file_name, _read_options(asked), _UPLOAD_SECONDS, id=id)
+    job = store.create_job(upload.file_name, _read_options(upload), _UPLOAD_SECONDS, id=id)
     url, fields = files.upload_form(job.id, _URL_SECONDS)
     expires = clock.iso(clock.seconds_from_now(_URL_SECONDS))
     return reply(201, {"jobId": job.id, "url": url, "fields": fields, "expiresAt": expires})
@@ -308,8 +308,8 @@ def _start_again(
     Raises Conflict if the file is gone, or if a customer was erased since it was uploaded.
     """
     if not files.has_file(old.id, report=report):
-        what = "report of the failed rows" if report else "file of the job"
-        raise Conflict(f"The {what} no longer exists.", code="file_missing")
+        subject = "report of the failed rows" if report else "file of the job"
+        raise Conflict(f"The {subject} no longer exists.", code="file_missing")
     if customers.is_erased_since(str(old.fields["createdAt"])):  # a copy would be kept anew
         message = "A customer was erased since the file was uploaded. Upload it again."
         raise Conflict(message, code="file_missing")
@@ -367,9 +367,9 @@ def preview_import_mapping(id: str) -> Response:
     """
     from chalicelib.imports import foreseen
 
-    job, asked = _get_waiting_job(id), body(PreviewedMapping)
+    job, chosen = _get_waiting_job(id), body(PreviewedMapping)
     try:
-        return reply(200, foreseen.foresee(job, job.format, _apply_mapping(job, asked)))
+        return reply(200, foreseen.foresee(job, job.format, _apply_mapping(job, chosen)))
     except FileRejected as rejected:
         raise Invalid.field("format", rejected.code, rejected.message) from None
     except files.FileChanged:
@@ -385,27 +385,27 @@ def _get_waiting_job(id: str) -> ImportJob:
     return job
 
 
-def _change_reading(job: ImportJob, asked: ChosenMapping) -> Options:
-    if asked.columns or asked.format or asked.save_as:
+def _change_reading(job: ImportJob, chosen: ChosenMapping) -> Options:
+    if chosen.columns or chosen.format or chosen.save_as:
         message = "must be sent after the file was read again, not in the same request"
         raise Invalid.field("columns", "not_yet", message)
-    encoding = _check_encoding(asked.encoding) or job.options.encoding
-    delimiter = asked.delimiter or job.options.delimiter
-    row = job.options.header_row if asked.header_row is None else asked.header_row
+    encoding = _check_encoding(chosen.encoding) or job.options.encoding
+    delimiter = chosen.delimiter or job.options.delimiter
+    row = job.options.header_row if chosen.header_row is None else chosen.header_row
     return replace(job.options, encoding=encoding, delimiter=delimiter, header_row=row)
 
 
-def _apply_mapping(job: ImportJob, asked: PreviewedMapping) -> Options:
+def _apply_mapping(job: ImportJob, chosen: PreviewedMapping) -> Options:
     """Return the job's options with the mapping of the request, and save that under `save_as`.
 
     Raises Invalid if the mapping does not fit the file.
     """
     if job.asks_for_encoding:
         raise Invalid.field("encoding", "required", "is required: choose one of `encodings`")
-    mappings.check_mapping(job.format.header, asked.columns, asked.format)
-    if isinstance(asked, ChosenMapping) and asked.save_as:
-        mappings.save_mapping(asked.save_as, job.format.header, asked.columns, asked.format)
-    return replace(job.options, mapping=asked.columns, format=asked.format, review=False)
+    mappings.check_mapping(job.format.header, chosen.columns, chosen.format)
+    if isinstance(chosen, ChosenMapping) and chosen.save_as:
+        mappings.save_mapping(chosen.save_as, job.format.header, chosen.columns, chosen.format)
+    return replace(job.options, mapping=chosen.columns, format=chosen.format, review=False)
 
 
 @routes.get(
@@ -431,18 +431,18 @@ def save_import_mapping(name: str) -> Response:
     """Name every column of the file, with null for those that are not read. Replaces a mapping of
     the same name.
     """
-    asked = body(NewMapping)
+    new = body(NewMapping)
     if len(name) > LONGEST_MAPPING_NAME:
         message = f"must be at most {LONGEST_MAPPING_NAME} characters"
         raise Invalid.field("name", "too_long", message)
     if not re.fullmatch(MAPPING_NAME, name):
         raise Invalid.field("name", "invalid", "must have no slash, and not dots alone")
-    header = list(asked.columns)
+    header = list(new.columns)
     # Of a format with no field for any column, as it is shown: they are read as the format does.
-    as_it_does = asked.format is not None and not any(asked.columns.values())
-    columns = None if as_it_does else asked.columns
-    mappings.check_mapping(header, columns, asked.format)
-    return reply(200, mappings.save_mapping(name, header, columns, asked.format))
+    as_it_does = new.format is not None and not any(new.columns.values())
+    columns = None if as_it_does else new.columns
+    mappings.check_mapping(header, columns, new.format)
+    return reply(200, mappings.save_mapping(name, header, columns, new.format))
 
 
 @routes.delete(

@@ -171,8 +171,8 @@ def _list_warnings(job: ImportJob) -> list[ImportNotice]:
         notices.append(_make_notice("blank_cells_far_away", message))
     if doubt := job.fields.get("doubt"):
         notices.append(_make_notice("mapping_in_doubt", doubt))
-    for what, (code, message) in _SKIPPED.items():
-        if number := job.fields.get(what):
+    for skipped, (code, message) in _SKIPPED.items():
+        if number := job.fields.get(skipped):
             notices.append(_make_notice(code, f"{message}: {number}."))
     return notices
 

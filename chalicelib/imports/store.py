@@ -126,12 +126,12 @@ def ask_user(
 
     Return False, with nothing changed, if it was answered meanwhile or no longer waits.
     """
-    asked = {
+    question = {
         "status": JobStatus.NEEDS_MAPPING,
         "askedAt": clock.now_iso(),
         **_format_fields(form, csv_format),
     }
-    return jobs.update_if(waiting.id, _is_unanswered(waiting), assign=asked)
+    return jobs.update_if(waiting.id, _is_unanswered(waiting), assign=question)
 
 
 def _format_fields(form: FileFormat | None, csv_format: "Format | None") -> dict[str, object]:
@@ -161,9 +161,9 @@ def store_answer(job_id: str, options: Options, seconds: int) -> ImportJob | Non
     """
     upload_by = clock.iso(clock.seconds_from_now(seconds))
     changed = {"status": JobStatus.QUEUED, "uploadBy": upload_by, **options.to_attributes()}
-    asked = _waiting & Attr("askedAt").exists()
+    is_asked = _waiting & Attr("askedAt").exists()
     commit = Commit()
-    commit.update(jobs.key(job_id), assign=changed, add={"answers": 1}, when=asked)
+    commit.update(jobs.key(job_id), assign=changed, add={"answers": 1}, when=is_asked)
     if not options.dry_run:
         jobs.audit(commit, "mapped", job_id, JobType.PRODUCT_IMPORT)
     return get_job(job_id) if commit.try_send() else None

@@ -84,8 +84,8 @@ class FileProduct:
     def is_known_by_name(self) -> bool:
         """Whether the rows identify their product by name only."""
         slug = self.imported.slug
-        made = slug is not None and not self.gives_slug and not self.sku
-        return made and slug == slugs.plain(self.name or "")
+        is_slug_made = slug is not None and not self.gives_slug and not self.sku
+        return is_slug_made and slug == slugs.plain(self.name or "")
 
     def means(self, product: Product) -> bool:
         """Return whether a product with one of the slugs is meant: two names may have one slug."""
@@ -309,11 +309,11 @@ class Upsert:
         by_slug = products.find_by_slugs(
             sorted({slug for each in products_of_file for slug in each.slugs})
         )
-        found = {each: _find_by_slug(each, by_slug) for each in products_of_file}
+        meant = {each: _find_by_slug(each, by_slug) for each in products_of_file}
         if self._asks_for_skus:
-            self._find_by_sku(found)
+            self._find_by_sku(meant)
         targets: dict[str, _Target] = {}
-        for each, product in found.items():
+        for each, product in meant.items():
             key = product.id if product else each.identity
             targets.setdefault(key, _Target(product, [], after=product)).products.append(each)
         taken = {
@@ -325,12 +325,12 @@ class Upsert:
             taken.add(target.slug)
         return list(targets.values())
 
-    def _find_by_sku(self, found: dict[FileProduct, Product | None]) -> None:
-        """Look up by SKU what was not found by slug, and put it into `found`.
+    def _find_by_sku(self, meant: dict[FileProduct, Product | None]) -> None:
+        """Look up by SKU what was not found by slug, and put it into `meant`.
 
-        A product that may be several of the catalogue is removed from `found`, and fails.
+        A product that may be several of the catalogue is removed from `meant`, and fails.
         """
-        lost = [each for each in found if found[each] is None and each.skus]
+        lost = [each for each in meant if meant[each] is None and each.skus]
         by_sku = products.find_by_skus({sku for each in lost for sku in each.skus})
         named = Counter(sku for each in lost if each.gives_slug for sku in each.skus)
         for each in lost:
@@ -343,7 +343,7 @@ class Upsert:
             sku = next(sku for sku in each.skus if sku in same[0].skus)
             are_several = each.gives_slug and named[sku] > 1
             if len(same) == 1 and not are_several:
-                found[each] = same[0]
+                meant[each] = same[0]
                 continue
             ids = ", ".join(product.id for product in same[:5])
             skus = f'the SKU "{sku}" or another SKU of these rows'
@@ -351,7 +351,7 @@ class Upsert:
             if are_several:
                 message = f"Several products of the file have {skus}, as {ids} has."
             self._fail_product(each, each.build_error("sku", "ambiguous_sku", message))
-            del found[each]
+            del meant[each]
 
     # --- What becomes of it ---
 
@@ -441,5 +441,5 @@ def _is_same(before: Product, after: Product) -> bool:
 def _find_by_slug(each: FileProduct, products: Mapping[str, Product]) -> Product | None:
     """Return the product that has one of the slugs of the rows and is meant, or None."""
     slugs = each.slugs if each.imported.slug else []
-    found = (products[slug] for slug in slugs if slug in products)
-    return next((product for product in found if each.means(product)), None)
+    candidates = (products[slug] for slug in slugs if slug in products)
+    return next((product for product in candidates if each.means(product)), None)

@@ -69,7 +69,7 @@ RECORDS: Final = listing.Records(KIND, key, index_of, Job, "job")
 
 def create(
     kind: JobType,
-    asked: Mapping[str, object],
+    request: Mapping[str, object],
     by: str | None = None,
     *,
     dry_run: bool = False,
@@ -93,7 +93,7 @@ def create(
         once.record(commit, text, "")
     if also:
         also(commit, id)
-    own = {"asked": json.dumps(asked, ensure_ascii=False), "step": 0, "dryRun": dry_run}
+    own = {"asked": json.dumps(request, ensure_ascii=False), "step": 0, "dryRun": dry_run}
     insert(commit, id, kind, {**own, **({"by": by} if by else {})}, RecordOutcome)
     commit.send()
     return text
@@ -192,10 +192,10 @@ def _send_advance(job: Job, step: Step, ends: Mapping[str, object], when: Condit
     return commit.try_send()
 
 
-def extend_preview(job: Job, more: Sequence[Mapping[str, object]]) -> dict[str, object]:
+def extend_preview(job: Job, previews: Sequence[Mapping[str, object]]) -> dict[str, object]:
     """Return a dry run's preview attribute with more records, as far as there is room."""
     shown = json.loads(job.fields.get("preview", "[]"))
-    text = json.dumps([*shown, *more][:PREVIEWED], ensure_ascii=False)
+    text = json.dumps([*shown, *previews][:PREVIEWED], ensure_ascii=False)
     return {"preview": text} if len(text.encode()) <= _PREVIEW_BYTES else {}
 
 

@@ -95,26 +95,26 @@ def _keys_of_sum(draft: Draft) -> list[Key]:
     return [sum_key(draft["variantId"])]
 
 
-def _commit_of(drafts: Sequence[Draft], found: Found) -> Commit:
+def _commit_of(drafts: Sequence[Draft], items: Found) -> Commit:
     """Return the commit of some entries and of the sums after them.
 
-    The new sums are also noted in `found`, for the next commit.
+    The new sums are also noted in `items`, for the next commit.
     """
     commit = Commit()
-    before = {key: found.get(key) for draft in drafts for key in _keys_of_sum(draft)}
+    before = {key: items.get(key) for draft in drafts for key in _keys_of_sum(draft)}
     for draft in drafts:
         key = sum_key(draft["variantId"])
-        last = found.get(key, {"sum": 0})
+        last = items.get(key, {"sum": 0})
         after = int(last["sum"]) + _effect_on_sum(draft)
         # Of a variant that an edit removed, nothing else has the name.
         names = {name: draft.get(name, last.get(name)) for name in ("sku", "title")}
-        found[key] = {"sum": after, **names}
+        items[key] = {"sum": after, **names}
         movement = _movement_of({**draft, **names}, after)
         commit.put({"pk": movement.id, "sk": "movement", **movement.fields}, when=table.absent)
         listing.append(commit, KIND, movement.id, movement.index)
     for key, was in before.items():
         same = table.absent if was is None else Attr("sum").eq(was["sum"])
-        commit.update(key, assign=found[key], when=same)
+        commit.update(key, assign=items[key], when=same)
     return commit
 
 

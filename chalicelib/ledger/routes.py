@@ -24,7 +24,7 @@ def list_movements() -> Response:
     filters, `total` counts to 1,000.
     """
     page = ledger.page(query(ListMovements).to_query())
-    return reply_page([show(one) for one in page.records], page)
+    return reply_page([show(movement) for movement in page.records], page)
 
 
 @routes.get(
@@ -38,6 +38,6 @@ def list_low_stock() -> Response:
     """Every variant of an active product whose stock is below the product's threshold, of the
     newest product first. Follow `nextCursor` until it is null: each comes once.
     """
-    asked = query(ListLowStock)
-    rows, following = products.list_low_stock(asked.limit, asked.cursor)
+    filters = query(ListLowStock)
+    rows, following = products.list_low_stock(filters.limit, filters.cursor)
     return reply(200, {"data": rows, "nextCursor": following})

@@ -65,8 +65,10 @@ def recount() -> listing.Recount:
             for id in wrong.keys() & again.keys()
             if again[id][1] - again[id][0] == wrong[id][1] - wrong[id][0]
         }
-    found = [listing.Wrong(sum_key(id), *both, sharded=False) for id, both in sorted(wrong.items())]
-    return listing.Recount(looked_at, found)
+    wrong_sums = [
+        listing.Wrong(sum_key(id), *both, sharded=False) for id, both in sorted(wrong.items())
+    ]
+    return listing.Recount(looked_at, wrong_sums)
 
 
 def _compare_stock(product_ids: Iterable[str]) -> tuple[int, dict[str, tuple[int, int]]]:
@@ -76,12 +78,12 @@ def _compare_stock(product_ids: Iterable[str]) -> tuple[int, dict[str, tuple[int
     the stock (0 if it is not tracked) by the variant's id.
     """
     looked_at, wrong = 0, {}
-    for some in batches(product_ids, _AT_ONCE):
-        stock = products.all_stock_levels(some)
+    for batch in batches(product_ids, _AT_ONCE):
+        stock = products.all_stock_levels(batch)
         sums = table.batch_get(map(sum_key, stock))
         looked_at += len(stock)
-        for id, there in stock.items():
+        for id, quantities in stock.items():
             counted = int(sums.get(sum_key(id), {"sum": 0})["sum"])
-            if counted != there:
-                wrong[id] = counted, there
+            if counted != quantities:
+                wrong[id] = counted, quantities
     return looked_at, wrong

@@ -30,22 +30,22 @@ class Cursor:
     position: str
     page: int
 
-    def to_text(self, asked: Mapping[str, object]) -> str:
-        """Return the cursor as an opaque text, bound to the list that `asked` identifies."""
+    def to_text(self, list_identity: Mapping[str, object]) -> str:
+        """Return the cursor as an opaque text, bound to the list with this identity."""
         body = json.dumps([self.position, self.page], ensure_ascii=False, separators=(",", ":"))
-        whole = f"{_checksum(asked, body)}{body}".encode("utf-8", "surrogatepass")
+        whole = f"{_checksum(list_identity, body)}{body}".encode("utf-8", "surrogatepass")
         return base64.urlsafe_b64encode(whole).decode().rstrip("=")
 
 
-def parse(text: str, asked: Mapping[str, object]) -> Cursor:
-    """Parse a cursor; `*` is the beginning. Raises Invalid if it is not of the list `asked`."""
+def parse(text: str, list_identity: Mapping[str, object]) -> Cursor:
+    """Parse a cursor; `*` is the beginning. Raises Invalid if it is of another list."""
     if text == BEGIN:
         return Cursor("", 1)
     try:
         padded = text + "=" * (-len(text) % 4)
         whole = base64.b64decode(padded, altchars=b"-_", validate=True).decode()
         check, body = whole[:_CHECK], whole[_CHECK:]
-        if check == _checksum(asked, body):
+        if check == _checksum(list_identity, body):
             position, page = json.loads(body)
             if type(page) is int and 0 < page <= _MOST_PAGES and len(position.encode()) <= _LONGEST:
                 return Cursor(position, page)
@@ -55,7 +55,7 @@ def parse(text: str, asked: Mapping[str, object]) -> Cursor:
     raise Invalid.field("cursor", "invalid", message)
 
 
-def _checksum(asked: Mapping[str, object], body: str) -> str:
+def _checksum(list_identity: Mapping[str, object], body: str) -> str:
     """Return the hash that binds the body of a cursor to its list."""
-    text = json.dumps([_VERSION, asked, body], sort_keys=True)
+    text = json.dumps([_VERSION, list_identity, body], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:_CHECK]

@@ -29,8 +29,8 @@ class Filters(Walk):
 
     def accepted_values(self) -> dict[str, frozenset[str]]:
         """Return the accepted values of each facet by which the client filters."""
-        asked = {to_camel(name): _to_texts(getattr(self, name)) for name in self.facets}
-        return {facet: texts for facet, texts in asked.items() if texts}
+        texts_by_facet = {to_camel(name): _to_texts(getattr(self, name)) for name in self.facets}
+        return {facet: texts for facet, texts in texts_by_facet.items() if texts}
 
     def sort_range(self) -> Range:
         """Return the range of sorts to which the list is limited."""

@@ -98,13 +98,13 @@ class Lists:
         merged = groupby(heapq.merge(*streams, reverse=not forward))
         return (position for position, _ in merged if position != after)
 
-    def tally_calls(self, most: int | None) -> list[Tallying]:
-        """Return the calls that count the matches among the first `most` keys of all partitions.
+    def tally_calls(self, most_keys: int | None) -> list[Tallying]:
+        """Return the calls that count the matches among the first `most_keys` of all partitions.
 
         None: among MOST_COUNTED. A record in two of the lists counts twice.
         """
         pks = self._partition_keys()
-        each = -(-(MOST_COUNTED if most is None else most) // len(pks))
+        each = -(-(MOST_COUNTED if most_keys is None else most_keys) // len(pks))
         where, condition = self._sort_condition(None, forward=True), filter_condition(self.rest)
         return [table.tally.call(pk, where=where, matching=condition, at_least=each) for pk in pks]
 
@@ -186,8 +186,8 @@ def serving_lists(kind: Kind, where: Where, between: Range) -> Lists | None:
     if len(where) == 1:
         ((facet, accepted),) = where.items()
         if names := names_of_lists(kind, facet, accepted):
-            rest = where if facet == SEVERAL else {}
-            return Lists(kind, names, rest, between) if len(names) <= FEW_LISTS else None
+            other_filters = where if facet == SEVERAL else {}
+            return Lists(kind, names, other_filters, between) if len(names) <= FEW_LISTS else None
     if any(names_of_lists(kind, facet, accepted) for facet, accepted in where.items()):
         return None
     return Lists(kind, ["*"], where, between)
@@ -204,14 +204,18 @@ def serving_choices(kind: Kind, where: Where, between: Range, known: Counts) -> 
         if names := names_of_lists(kind, facet, accepted):
             part = {facet: accepted}
             # Records with too many of several values are in a common list, which is read too.
-            rest = where if facet == SEVERAL else {f: v for f, v in where.items() if f != facet}
-            choices.append(Lists(kind, names, rest, between, known.size(part), total))
+            other_filters = (
+                where if facet == SEVERAL else {f: v for f, v in where.items() if f != facet}
+            )
+            choices.append(Lists(kind, names, other_filters, between, known.size(part), total))
     for name, wanted in kind.combined.items():
         part = {facet: frozenset({value}) for facet, value in wanted.items()}
         is_asked = all(where.get(facet) == accepted for facet, accepted in part.items())
         if is_asked:
-            rest = {facet: accepted for facet, accepted in where.items() if facet not in part}
-            choices.append(Lists(kind, [name], rest, between, known.size(part), total))
+            other_filters = {
+                facet: accepted for facet, accepted in where.items() if facet not in part
+            }
+            choices.append(Lists(kind, [name], other_filters, between, known.size(part), total))
     return choices
 
 

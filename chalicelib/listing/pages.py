@@ -70,9 +70,9 @@ def read_page(kind: Kind, query: Query, load: Load[R]) -> Page[R]:
         fitting = (record for record in known if _fits(record.index, query, where, terms))
         return page_of(kind, query, fitting)
     listing = Listing(kind, query, where, start.position or None, load)
-    found = listing.search_positions(terms) if terms else listing.browse_positions()
-    ids = [id_of(position) for position in found.positions]
-    follows = Cursor(found.positions[-1], start.page + 1) if found.follows else None
+    page_slice = listing.search_positions(terms) if terms else listing.browse_positions()
+    ids = [id_of(position) for position in page_slice.positions]
+    follows = Cursor(page_slice.positions[-1], start.page + 1) if page_slice.follows else None
     kept = load(ids) if ids else []
     if where or terms or query.between:
         kept = [record for record in kept if _fits(record.index, query, where, terms)]
@@ -80,11 +80,13 @@ def read_page(kind: Kind, query: Query, load: Load[R]) -> Page[R]:
 
     def cursor_after(number: int) -> str:
         """Return the cursor with which a page begins after the first `number` records of this."""
-        positions = {id_of(position): position for position in found.positions}
+        positions = {id_of(position): position for position in page_slice.positions}
         return Cursor(positions[kept[number - 1].id], start.page + 1).to_text(identity)
 
     by_cursor = cursor_after if query.cursor else None
-    return Page(kept, found.total, start.page, query.limit, next_, found.at_least, by_cursor)
+    return Page(
+        kept, page_slice.total, start.page, query.limit, next_, page_slice.at_least, by_cursor
+    )
 
 
 def begin_page(query: Query, asked: Mapping[str, object]) -> Cursor:

@@ -112,14 +112,14 @@ class Listing(Generic[R]):
         """
         return is_counted(self.kind, self.where) and not self.query.between
 
-    def _tally_calls(self, base: Lists, most: int | None = None) -> list[lists.Tallying]:
+    def _tally_calls(self, base: Lists, most_keys: int | None = None) -> list[lists.Tallying]:
         """Return the calls that count the matches in these lists; [] if some would count twice.
 
-        `most`: how many keys they read; None: as many as the query allows.
+        `most_keys`: how many keys they read; None: as many as the query allows.
         """
         # If a record may be in two of the lists, records are counted by position.
         is_once = len(self.where.get(SEVERAL, ())) < 2
-        return base.tally_calls(most or self.query.most_counted) if is_once else []
+        return base.tally_calls(most_keys or self.query.most_counted) if is_once else []
 
     def _slice_calls(self, base: Lists, *, is_counted: bool) -> list[DynamoCall[Any]]:
         """Return the calls for a page of these lists; `_slice_results` takes their results.
@@ -228,14 +228,14 @@ class Listing(Generic[R]):
         if self.query.between:
             matching.keep(self.query.between.holds)
         if unchecked:
-            found = self._keep_matching(
+            matches = self._keep_matching(
                 verify_matches(self.kind, matching, all_of=False)[0], unchecked
             )
         else:
-            found = self._keep_filtered(matching, known if where else None)
+            matches = self._keep_filtered(matching, known if where else None)
         if self.query.order and known:
-            return self._sort_found(found, matching.at_least, known)
-        positions = [f"{sort}#{id}" for id, sort in found.items()]
+            return self._sort_found(matches, matching.at_least, known)
+        positions = [f"{sort}#{id}" for id, sort in matches.items()]
         return self._slice_positions(positions, len(positions), matching.at_least)
 
     def _keep_matching(self, matches: Found, terms: list[str]) -> Found:
@@ -261,11 +261,11 @@ class Listing(Generic[R]):
         sized = [way for way in ways if way.size is not None]
         smallest = min(sized, key=lambda way: way.size or 0)
         if len(matching) * _ENTRIES_A_UNIT > (smallest.size or 0):
-            found, _ = verify_matches(self.kind, matching, all_of=False)
+            verified, _ = verify_matches(self.kind, matching, all_of=False)
             passing = map(id_of, smallest.read_positions(total or smallest.size or 0))
-            return {id: found[id] for id in passing if id in found}
-        found, entries = verify_matches(self.kind, matching, all_of=True)
-        return {id: found[id] for id in entries if _entry_passes(entries[id], self.where)}
+            return {id: verified[id] for id in passing if id in verified}
+        verified, entries = verify_matches(self.kind, matching, all_of=True)
+        return {id: verified[id] for id in entries if _entry_passes(entries[id], self.where)}
 
     def _sort_found(self, matches: Found, at_least: bool, known: Counts) -> Slice:
         """Return the page of the found records in another order.

@@ -99,8 +99,8 @@ def match_terms(
         matches = matches.meet(other)
     for term in read:
         # Cheaper to read than to load the found records and compare them.
-        if term not in narrow and (most := len(matches) * ENTRIES_A_RECORD) > MOST_MATCHES:
-            term_matches = find_matches(kind, term, most)
+        if term not in narrow and (most_matches := len(matches) * ENTRIES_A_RECORD) > MOST_MATCHES:
+            term_matches = find_matches(kind, term, most_matches)
             if term_matches is not None:
                 narrow[term] = term_matches
                 matches = matches.meet(term_matches)
@@ -120,14 +120,14 @@ def _find_whole_words(kind: Kind, term: str) -> Matches:
     return matches
 
 
-def find_matches(kind: Kind, term: str, most: int, suffix: str = "") -> Matches | None:
-    """Read all matches of a term; return None if there are more than `most`.
+def find_matches(kind: Kind, term: str, most_matches: int, suffix: str = "") -> Matches | None:
+    """Read all matches of a term; return None if there are more than `most_matches`.
 
     `suffix`: what follows the term in the key, `#` for the term as a whole word.
     """
-    terms_read, calls = _term_calls(kind, [term], most, suffix)
+    terms_read, calls = _term_calls(kind, [term], most_matches, suffix)
     results = dynamodb.wait_for_results(calls)
-    return _narrow_terms(zip(terms_read, results, strict=True), most).get(term)
+    return _narrow_terms(zip(terms_read, results, strict=True), most_matches).get(term)
 
 
 def verify_matches(kind: Kind, matches: Matches, all_of: bool) -> tuple[Found, dict[str, Item]]:
@@ -159,14 +159,16 @@ def _term_calls(
     """Return the term of each call, and the calls, one for each term and shard."""
     # One shard's part of the most matches, with room for an uneven hash (ten times its spread).
     part = most_matches / kind.word_shards
-    most = min(most_matches, math.ceil(part + 10 * math.sqrt(part)))
+    most_in_shard = min(most_matches, math.ceil(part + 10 * math.sqrt(part)))
     parts = [(term, pk) for term in terms for pk in kind.word_pks(term)]
     terms_read = [term for term, _ in parts]
-    return terms_read, [_read_shard(pk, escape(term) + suffix, most) for term, pk in parts]
+    return terms_read, [_read_shard(pk, escape(term) + suffix, most_in_shard) for term, pk in parts]
 
 
-def _narrow_terms(parts: Iterable[tuple[str, Matches | None]], most: int) -> dict[str, Matches]:
-    """Return the joined matches of each term that has at most `most`; other terms are left out.
+def _narrow_terms(
+    parts: Iterable[tuple[str, Matches | None]], most_matches: int
+) -> dict[str, Matches]:
+    """Return the joined matches of each term with at most `most_matches`; others are left out.
 
     `parts`: (term, matches in one shard); None: there are too many in it.
     """
@@ -178,11 +180,13 @@ def _narrow_terms(parts: Iterable[tuple[str, Matches | None]], most: int) -> dic
         else:
             before.join(part)
     return {
-        term: every for term, every in by_term.items() if every is not None and len(every) <= most
+        term: every
+        for term, every in by_term.items()
+        if every is not None and len(every) <= most_matches
     }
 
 
-def _read_shard(pk: str, begin: str, most: int) -> DynamoCall[Matches | None]:
+def _read_shard(pk: str, begin: str, most_matches: int) -> DynamoCall[Matches | None]:
     """Return the call that reads the matches in one shard; it results in None for too many."""
     matches = Matches()
     where = table.sk.begins_with(begin)
@@ -190,7 +194,12 @@ def _read_shard(pk: str, begin: str, most: int) -> DynamoCall[Matches | None]:
     def query_shard(after: str | None) -> DynamoCall[Any]:
         """Return the call that reads the entries after the key `after`; None: the first ones."""
         return table.query.call(
-            pk, where=where, fields=("sk",), limit=most + 1, after=after, then=collect_matches
+            pk,
+            where=where,
+            fields=("sk",),
+            limit=most_matches + 1,
+            after=after,
+            then=collect_matches,
         )
 
     def collect_matches(rows: table.Rows) -> object:
@@ -202,7 +211,7 @@ def _read_shard(pk: str, begin: str, most: int) -> DynamoCall[Matches | None]:
                 matches.claimed.setdefault(id, set()).add((sort, generation))
             else:
                 matches.sure[id] = sort
-        if len(matches) > most:
+        if len(matches) > most_matches:
             return None
         return matches if rows.after is None else query_shard(rows.after)
 

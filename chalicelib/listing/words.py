@@ -64,9 +64,9 @@ def index_words(texts: Iterable[str], exact: Iterable[str] = ()) -> list[str]:
     always has one, by which `lookup.py` finds it.
     """
     wholes = list(dict.fromkeys(filter(None, map(whole_word, exact))))
-    found = [word for text in texts for word in fold(text).split()]
-    starts = [word[:LONGEST_WORD] for word in found]
-    starts += chain.from_iterable(map(_inner_starts, found))
+    words = [word for text in texts for word in fold(text).split()]
+    starts = [word[:LONGEST_WORD] for word in words]
+    starts += chain.from_iterable(map(_inner_starts, words))
     return list(dict.fromkeys([*_longest_only([*starts, *wholes]), *wholes]))
 
 
@@ -113,11 +113,11 @@ def _is_start(word: str, at: int) -> bool:
     return len(digits) == _SHORTEST_ENDING and digits.isdigit()
 
 
-def _longest_only(found: list[str]) -> list[str]:
+def _longest_only(words: list[str]) -> list[str]:
     """Return the words, except those that another begins with: that one takes its place."""
     stands_for: dict[str, str] = {}
     longest = ""
-    for word in sorted(set(found), reverse=True):
+    for word in sorted(set(words), reverse=True):
         longest = longest if longest.startswith(word) else word
         stands_for[word] = longest
-    return list(dict.fromkeys(map(stands_for.__getitem__, found)))
+    return list(dict.fromkeys(map(stands_for.__getitem__, words)))

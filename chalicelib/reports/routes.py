@@ -27,6 +27,6 @@ def start() -> Response:
     order, money by the day on which a payment or a refund was recorded, or as `clock` says; by
     product, an order counts at each of its products.
     """
-    asked, once = body_once(NewReport)
-    about = {**asked.model_dump(by_alias=True, mode="json"), "format": "csv"}
+    report, once = body_once(NewReport)
+    about = {**report.model_dump(by_alias=True, mode="json"), "format": "csv"}
     return reply_text(202, jobs.create(JobType.REPORT, about, once=once))

@@ -81,8 +81,8 @@ def load_report(job: Job) -> object:
 
 
 def _get_object(job: Job, name: str) -> bytes:
-    found: bytes = aws.client("s3").get_object(**place(job, name))["Body"].read()
-    return found
+    data: bytes = aws.client("s3").get_object(**place(job, name))["Body"].read()
+    return data
 
 
 def _put_object(job: Job, name: str, data: str | bytes, kind: str = "application/json") -> int:

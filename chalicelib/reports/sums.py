@@ -66,13 +66,13 @@ def _add_values(to: dict[str, Decimal], values: Values) -> None:
         to[name] = to.get(name, _NOTHING) + value
 
 
-def add_order(sums: Sums, asked: Fields, order: Order) -> None:
+def add_order(sums: Sums, request: Fields, order: Order) -> None:
     """Add what an order has on the day of its date; of sales perhaps only a product's part.
 
-    `asked`: NewReport, as sent.
+    `request`: NewReport, as sent.
     """
-    by, product_id = asked["by"], asked.get("productId")
-    if asked["type"] == ReportType.TAX:
+    grouping, product_id = request["by"], request.get("productId")
+    if request["type"] == ReportType.TAX:
         charged = _charged_tax(order)
         whole = {"charged": charged, "refunded": _NOTHING, "net": charged}
         sums.add({_shop_day(order.fields["orderDate"]): whole}, whole, {})
@@ -83,36 +83,36 @@ def add_order(sums: Sums, asked: Fields, order: Order) -> None:
     if not whole["orders"] and not whole["net"]:
         return
     labels: dict[str, str] = {}
-    if by == ReportBy.PRODUCT:
+    if grouping == ReportBy.PRODUCT:
         lines = order.fields["lineItems"]
         labels = {line["productId"]: line["title"] for line in lines if line["productId"]}
         parts: Mapping[str, Values] = _split_by_product(order, whole)
-    elif by == ReportBy.DAY:
+    elif grouping == ReportBy.DAY:
         parts = {_shop_day(order.fields["orderDate"]): whole}
     else:
         fields: Fields = order.fields
-        parts = {fields[_FACETS[ReportBy(by)]] or "": whole}
+        parts = {fields[_FACETS[ReportBy(grouping)]] or "": whole}
     sums.add(parts, whole, labels)
 
 
-def add_transaction(sums: Sums, asked: Fields, transaction: Transaction) -> None:
+def add_transaction(sums: Sums, request: Fields, transaction: Transaction) -> None:
     """Add what a transaction has on its day, if that is in the period.
 
-    `asked`: NewReport, as sent.
+    `request`: NewReport, as sent.
     """
     fields = transaction.fields
-    is_by_received = asked.get("clock") == MoneyClock.RECEIVED
+    is_by_received = request.get("clock") == MoneyClock.RECEIVED
     day = _shop_day(transaction.received_at if is_by_received else fields["at"])
-    if not asked["from"] <= day <= asked["to"]:
+    if not request["from"] <= day <= request["to"]:
         return
-    if asked["type"] == ReportType.TAX:
+    if request["type"] == ReportType.TAX:
         refunded = -Decimal(fields["tax"])
         whole = {"charged": _NOTHING, "refunded": refunded, "net": -refunded}
     else:
         amount = Decimal(fields["amount"])
         whole = dict.fromkeys(_KINDS.values(), _NOTHING)
         whole |= {_KINDS[fields["kind"]]: abs(amount), "net": amount}
-    key = day if asked["by"] == ReportBy.DAY else fields["method"]
+    key = day if request["by"] == ReportBy.DAY else fields["method"]
     sums.add({key: whole}, whole, {})
 
 
@@ -173,7 +173,7 @@ def _refunded_goods(order: Order, goods: Decimal) -> Decimal:
     left = Decimal(order.fields["amountCredited"])
     refunds = order.fields["refunds"]
     left -= min(left, _sum_amounts(map(refunded_tax, refunds)))
-    return left - min(left, _sum_amounts(Decimal(one["shipping"]) for one in refunds))
+    return left - min(left, _sum_amounts(Decimal(refund["shipping"]) for refund in refunds))
 
 
 def _split_by_product(order: Order, whole: Values) -> dict[str, dict[str, Decimal]]:
@@ -218,14 +218,14 @@ def _refunds_by_line(order: Order, whole: Values, goods: list[Decimal]) -> list[
         _sum_amounts(own) > whole["refunds"]
     ):  # an `amount` was less than their share, or too much was paid
         return share_out(whole["refunds"], own)
-    left = [one - less for one, less in zip(goods, own, strict=True)]
-    rest = share_out(whole["refunds"] - _sum_amounts(own), left)
-    return [one + more for one, more in zip(own, rest, strict=True)]
+    left = [amount - less for amount, less in zip(goods, own, strict=True)]
+    shares = share_out(whole["refunds"] - _sum_amounts(own), left)
+    return [amount + share for amount, share in zip(own, shares, strict=True)]
 
 
 def _refunded_line(order: Order, line_id: str) -> Decimal:
     """Return what refunds name of a line, without its tax."""
-    parts = (line for one in order.fields["refunds"] for line in one["lines"])
+    parts = (line for refund in order.fields["refunds"] for line in refund["lines"])
     return _sum_amounts(
         Decimal(part["amount"]) - Decimal(part["tax"])
         for part in parts

@@ -31,38 +31,38 @@ _ADDED: Final[dict[str, tuple[Any, Any]]] = {
 
 def step(job: Job) -> Step:
     """Add up the next records; when all are added up, write the rows."""
-    asked = job.request
+    request = job.request
     before = job.cursor or {"list": 0, "after": None, "sums": None}
     sums = store.load_sums(job, before["sums"])
-    lists = READS[asked["type"]]
+    lists = READS[request["type"]]
     if before["list"] == len(lists):
         return Step(set={"bytes": store.write_report(job, sums)})
     kind, filters = lists[before["list"]]
-    wanted = query(kind, {**_choose_period(asked), **filters}, _PAGE)
+    wanted = query(kind, {**_choose_period(request), **filters}, _PAGE)
     load, add = _ADDED[kind]
     read = 0
     for page in islice(listing.walk_pages(load, wanted.continue_after(before["after"])), _PAGES):
         read += len(page.records)
         for record in page.records:
-            add(sums, asked, record)
-    more = {"list": before["list"] + (page.next is None), "after": page.next}
-    if more["list"] == len(lists) and asked["by"] == ReportBy.PRODUCT:
+            add(sums, request, record)
+    progress = {"list": before["list"] + (page.next is None), "after": page.next}
+    if progress["list"] == len(lists) and request["by"] == ReportBy.PRODUCT:
         _name_products(sums)
-    more["sums"] = jobs.new_number(job.id)
-    store.save_sums(job, more["sums"], sums)
+    progress["sums"] = jobs.new_number(job.id)
+    store.save_sums(job, progress["sums"], sums)
     known = int(job.fields.get("total", 0))
     is_first_of_list = before["after"] is None
-    return Step(more, read=read, set={"total": known + page.total} if is_first_of_list else {})
+    return Step(progress, read=read, set={"total": known + page.total} if is_first_of_list else {})
 
 
-def _choose_period(asked: Fields) -> dict[str, object]:
+def _choose_period(request: Fields) -> dict[str, object]:
     """Return which records to read.
 
     What was received in a period can be recorded until now; `add_transaction` passes over the rest.
     """
-    if asked.get("clock") == MoneyClock.RECEIVED:
-        return {"from": orders.earliest_recorded(date.fromisoformat(asked["from"]))}
-    return {"from": asked["from"], "to": asked["to"]}
+    if request.get("clock") == MoneyClock.RECEIVED:
+        return {"from": orders.earliest_recorded(date.fromisoformat(request["from"]))}
+    return {"from": request["from"], "to": request["to"]}
 
 
 def _name_products(sums: Sums) -> None:

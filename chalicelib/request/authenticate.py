@@ -117,11 +117,11 @@ def _admit_address(call: Call) -> Callable[[], object]:
 
 def _admit_key(call: Call) -> Callable[[], object]:
     minute = rate.this_minute()
-    asked = store.admit(call.bearer, reads=call.reads, minute=minute)
+    admitted = store.admit(call.bearer, reads=call.reads, minute=minute)
 
     def admit_key() -> None:
         try:
-            admission = asked()
+            admission = admitted()
             if admission is None:
                 raise Unauthorized(_explain_header(call))
         except Unauthorized as refused:
@@ -158,18 +158,20 @@ def _explain_header(call: Call) -> str:
     The text never repeats what may be a key.
     """
     sent = str(call.request.headers.get("authorization", "")).strip()
-    scheme, _, rest = sent.partition(" ")
+    scheme, _, credentials = sent.partition(" ")
     if not sent:
-        found = "There is no Authorization header."
+        explanation = "There is no Authorization header."
     elif scheme.lower() != "bearer":
-        found = f"The Authorization header has {'another scheme' if rest else 'one word only'}."
+        explanation = (
+            f"The Authorization header has {'another scheme' if credentials else 'one word only'}."
+        )
     elif not call.bearer:
-        found = "There is no key after Bearer."
+        explanation = "There is no key after Bearer."
     elif not store.is_well_formed(call.bearer):
-        found = f"API keys begin with {store.KEY_PREFIX}; this is none."
+        explanation = f"API keys begin with {store.KEY_PREFIX}; this is none."
     else:
         return "There is no such API key: it is mistyped, or was revoked."
-    return f"{found} Send one: Authorization: Bearer <API_KEY>."
+    return f"{explanation} Send one: Authorization: Bearer <API_KEY>."
 
 
 # --- Who was admitted here ------------------------------------------------------------------------

@@ -152,9 +152,11 @@ def _audit_refusals(call: Call) -> Iterator[None]:
             kind = call.path.split("/")[3].replace("ies", "y").removesuffix("s")
             named = unquote((call.request.uri_params or {}).get("id", ""))
             id = named if _ID.fullmatch(named) else None
-            asked = f"{call.operation.method} {call.operation.path}"
+            request_line = f"{call.operation.method} {call.operation.path}"
             commit = Commit()
-            commit.audit(outbox.audit_entry(kind, id, action="request.refused", request=asked))
+            commit.audit(
+                outbox.audit_entry(kind, id, action="request.refused", request=request_line)
+            )
             commit.send()
         raise
 

@@ -169,11 +169,11 @@ def query(model: type[Parameters]) -> Parameters:
     """Return the query parameters, as the model that the route declares. Raises Invalid."""
     operation = current().operation
     assert operation and operation.query is model, "the route declares another"
-    given = _parameters()
-    _refuse_replaced(given, _declared_parameters(model))
+    parameters = _parameters()
+    _refuse_replaced(parameters, _declared_parameters(model))
     sent: dict[str, object] = {}
     for name, takes_list in _declared_parameters(model).items():
-        values = [value for value in given.get(name, ()) if value.strip()]
+        values = [value for value in parameters.get(name, ()) if value.strip()]
         if values:
             sent[name] = values if takes_list else values[-1]
     try:
@@ -211,10 +211,10 @@ def refuse_wrong_parameters(call: Call) -> None:
     )
 
 
-def _refuse_replaced(given: Mapping[str, list[str]], names: Iterable[str]) -> None:
+def _refuse_replaced(parameters: Mapping[str, list[str]], names: Iterable[str]) -> None:
     """Raise NotUtf8 for a parameter that API Gateway could not decode."""
     for name in names:
-        if REPLACED in "".join((name, *given.get(name, ()))):
+        if REPLACED in "".join((name, *parameters.get(name, ()))):
             raise NotUtf8(f"The parameter {name[:200]} is not UTF-8.", field=name[:200])
 
 
@@ -240,14 +240,14 @@ def _parameters() -> Mapping[str, list[str]]:
     """
     if current().request.query_params is None:
         return {}
-    given = current().request.to_original_event()["multiValueQueryStringParameters"]
-    found: dict[str, list[str]] = {}
-    for written, values in given.items():
+    sent = current().request.to_original_event()["multiValueQueryStringParameters"]
+    parameters: dict[str, list[str]] = {}
+    for written, values in sent.items():
         name = _IN_BRACKETS.sub("", written)
         if any(map(_SURROGATE.search, (name, *values))):
             raise Invalid.field(_SURROGATE.sub("\ufffd", name)[:200], "invalid", "must be UTF-8")
-        found.setdefault(name, []).extend(values)
-    return found
+        parameters.setdefault(name, []).extend(values)
+    return parameters
 
 
 @cache

@@ -23,9 +23,9 @@ def client(peer: str, forwarded: str, trusted: Sequence[str]) -> str:
 
 
 def _is_in(trusted: Sequence[str], address: str) -> bool:
-    found = _parse_ip(address)
-    found = getattr(found, "ipv4_mapped", None) or found
-    return found is not None and any(found in network for network in _networks(tuple(trusted)))
+    parsed = _parse_ip(address)
+    parsed = getattr(parsed, "ipv4_mapped", None) or parsed
+    return parsed is not None and any(parsed in network for network in _networks(tuple(trusted)))
 
 
 def _parse_ip(text: str) -> IPv4Address | IPv6Address | None:

@@ -172,8 +172,8 @@ def close(app: Chalice, paths: Iterable[str]) -> None:
     for path in sorted(paths):
         taken = [method for method in METHODS if method in app.routes.get(path, {})]
         _allowed[path] = ", ".join([*taken, "OPTIONS"]) if taken else ""
-        rest = [method for method in METHODS if method not in taken]
-        app.route(path, methods=rest, content_types=[], name=f"rest of {path}")(
+        methods_left = [method for method in METHODS if method not in taken]
+        app.route(path, methods=methods_left, content_types=[], name=f"rest of {path}")(
             _make_fallback_view(path)
         )
 
@@ -193,8 +193,8 @@ class NoSuchPath(NotFound):
 
     def __init__(self, nearest: str | None = None) -> None:
         hint = f" Did you mean {nearest}?" if nearest else ""
-        more: dict[str, Any] = {"nearest": nearest} if nearest else {}
-        super().__init__(f"There is nothing at this path.{hint}", **more)
+        extra_fields: dict[str, Any] = {"nearest": nearest} if nearest else {}
+        super().__init__(f"There is nothing at this path.{hint}", **extra_fields)
 
 
 def paths() -> list[str]:

@@ -76,14 +76,14 @@ class AddressInput(Stripped):
 FIELDS: Final = tuple(Address.__annotations__)
 
 
-def to_address(given: Mapping[str, object]) -> dict[str, object]:
+def to_address(sent: Mapping[str, object]) -> dict[str, object]:
     """Return an AddressInput in the shape of Address; blank fields become null."""
-    return {name: given.get(name) or None for name in FIELDS}
+    return {name: sent.get(name) or None for name in FIELDS}
 
 
-def is_same_address(one: Mapping[str, object], other: Mapping[str, object]) -> bool:
+def is_same_address(address: Mapping[str, object], other: Mapping[str, object]) -> bool:
     """Return whether both are the same place and person, but for case and blanks."""
-    return all(_fold(one.get(name)) == _fold(other.get(name)) for name in FIELDS)
+    return all(_fold(address.get(name)) == _fold(other.get(name)) for name in FIELDS)
 
 
 def _fold(value: object) -> str:

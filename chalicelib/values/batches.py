@@ -7,8 +7,8 @@ from typing import TypeVar
 T = TypeVar("T")
 
 
-def batches(items: Iterable[T], most: int) -> Iterator[list[T]]:
-    """Yield the items in their order, up to `most` at a time; no more of them are taken ahead."""
+def batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
+    """Yield the items in their order, up to `size` at a time; no more of them are taken ahead."""
     left = iter(items)
-    while some := list(islice(left, most)):
-        yield some
+    while batch := list(islice(left, size)):
+        yield batch

@@ -91,8 +91,8 @@ def _to_parts(value: object) -> Mapping[str, object] | None:
         return value
     if value in _EMPTY:
         return {}
-    if isinstance(value, list) and all(isinstance(one, dict) and "id" in one for one in value):
-        return {str(one["id"]): {**one, "id": None} for one in value}
+    if isinstance(value, list) and all(isinstance(part, dict) and "id" in part for part in value):
+        return {str(part["id"]): {**part, "id": None} for part in value}
     return None
 
 

@@ -55,7 +55,7 @@ class Person:
             self._redact_members(line, _mentioning_members(line)) for line in data["lineItems"]
         ]
         for name in _PARTS_OF_ORDER:
-            left[name] = [self._redact_members(one, _TEXTS) for one in data[name]]
+            left[name] = [self._redact_members(member, _TEXTS) for member in data[name]]
         return {**left, "externalId": self._own_id(data), **gone}
 
     def forget_order(self, data: Shown) -> dict[str, object]:
@@ -74,14 +74,14 @@ class Person:
             left["externalId"] = known._own_id(data)
         if "edits" in data:
             edits = data["edits"]
-            left["edits"] = [{**known.redact(one), "reason": None} for one in edits]
+            left["edits"] = [{**known.redact(edit), "reason": None} for edit in edits]
         left |= dict.fromkeys({"closeReason"} & data.keys())
         left["customer"] = {**dict.fromkeys(data["customer"]), "id": data["customer"]["id"]}
         for name in _PLACES:
             if name in data:
                 left[name] = addresses.forget_address(data[name])
         for name in _PARTS_OF_ORDER & data.keys():
-            left[name] = [{**one, **dict.fromkeys(_TEXTS & one.keys())} for one in data[name]]
+            left[name] = [{**part, **dict.fromkeys(_TEXTS & part.keys())} for part in data[name]]
         return left
 
     def _forget_line(self, line: Shown) -> dict[str, Any]:
@@ -173,16 +173,16 @@ def _pattern_of_any(texts: Sequence[str], at: int = 0, depth: int = 0) -> str:
         at += 1
         following = _group_by_letter(texts, at)
     ends = following.pop("", None)
-    branches = [_pattern_of_any(some, at, depth + 1) for some in following.values()]
+    branches = [_pattern_of_any(branch, at, depth + 1) for branch in following.values()]
     return f"{re.escape(texts[0][start:at])}(?:{'|'.join(branches)}{'|' if ends else ''})"
 
 
 def _group_by_letter(texts: Sequence[str], at: int) -> dict[str, list[str]]:
     """Return the texts by their letter at a place."""
-    found: dict[str, list[str]] = {}
+    groups: dict[str, list[str]] = {}
     for text in texts:
-        found.setdefault(_fold_letter(text[at : at + 1]), []).append(text)
-    return found
+        groups.setdefault(_fold_letter(text[at : at + 1]), []).append(text)
+    return groups
 
 
 def _fold_letter(letter: str) -> str:

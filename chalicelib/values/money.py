@@ -61,8 +61,8 @@ def parse(value: object) -> Decimal:
 
 def is_rendered(value: object) -> bool:
     """Return whether the value is an amount as `render` writes it."""
-    found = _RENDERED.fullmatch(value) if isinstance(value, str) else None
-    return found is not None and len(found[1] or "") == decimals()
+    match = _RENDERED.fullmatch(value) if isinstance(value, str) else None
+    return match is not None and len(match[1] or "") == decimals()
 
 
 def render(amount: Decimal) -> str:

@@ -46,16 +46,16 @@ def is_retyped(text: str) -> bool:
     return _RETYPED.fullmatch(text) is not None
 
 
-def is_number_of(given: str, stored: str) -> bool:
+def is_number_of(text: str, stored: str) -> bool:
     """Return whether a spreadsheet writes the stored text as the given number.
 
     Such as `123` of `00123`, `1.5` of `1.50`, `4.1E+14` of `4102810954E5`.
     """
-    if given == stored:
+    if text == stored:
         return False
-    exponent = _EXPONENT.fullmatch(given)
+    exponent = _EXPONENT.fullmatch(text)
     if exponent is None:
-        return not _readings(given).isdisjoint(_readings(stored))
+        return not _readings(text).isdisjoint(_readings(stored))
     whole, places, power = exponent[1], exponent[2] or "", int(exponent[3])
     for reading in _readings(stored) | _readings_of_power(stored):
         value = Decimal(reading)
@@ -65,26 +65,26 @@ def is_number_of(given: str, stored: str) -> bool:
     return False
 
 
-def is_date_of(given: str, stored: str) -> bool:
+def is_date_of(text: str, stored: str) -> bool:
     """Return whether a spreadsheet may write a stored text as the given date: `02-Jan` of `1-2`."""
-    pair, found = _PAIR.fullmatch(stored), _DATE.fullmatch(given)
-    if not pair or not found:
+    pair, match = _PAIR.fullmatch(stored), _DATE.fullmatch(text)
+    if not pair or not match:
         return False
-    numbers = sorted(map(int, filter(None, found.groups())))
+    numbers = sorted(map(int, filter(None, match.groups())))
     there = sorted(map(int, pair.groups()))
     return numbers == there or (len(numbers) == 1 and numbers[0] in there)
 
 
 def _readings(text: str) -> set[str]:
     """Return the numbers that a text may be, without zeros that say nothing."""
-    found = _NUMBER.fullmatch(text)
-    if not found:
+    match = _NUMBER.fullmatch(text)
+    if not match:
         return set()
-    whole, places = found[1].lstrip("0") or "0", (found[2] or "").rstrip("0")
+    whole, places = match[1].lstrip("0") or "0", (match[2] or "").rstrip("0")
     readings = {f"{whole}.{places}" if places else whole}
-    return readings | {whole + found[2]} if found[2] and len(found[2]) == 3 else readings
+    return readings | {whole + match[2]} if match[2] and len(match[2]) == 3 else readings
 
 
 def _readings_of_power(text: str) -> set[str]:
-    found = _EXPONENT.fullmatch(text)
-    return {f"{Decimal(text.replace(',', '.')):f}"} if found else set()
+    match = _EXPONENT.fullmatch(text)
+    return {f"{Decimal(text.replace(',', '.')):f}"} if match else set()

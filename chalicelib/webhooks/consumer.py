@@ -64,14 +64,14 @@ def _create_deliveries(
         for endpoint in _find_takers(event, endpoints, committed.item.get("only"))
         if not is_repeated
     ]
-    found: list[Delivery] = threads.run_together(
+    created: list[Delivery] = threads.run_together(
         [
             partial(deliveries.create, event, endpoint.id, test=committed.is_test)
             for event, endpoint in pairs
         ]
     )
-    known = {delivery.id for delivery in found}
-    found += _earlier_deliveries(committed, endpoints, known, is_repeated)
+    known = {delivery.id for delivery in created}
+    created += _earlier_deliveries(committed, endpoints, known, is_repeated)
     failing = {endpoint.id for endpoint in endpoints if endpoint.failing}
     overdue = clock.iso(clock.now() - _SLACK)
     return [
@@ -79,7 +79,7 @@ def _create_deliveries(
             Message(delivery.id, delivery.schedule, delivery.step),
             failing_lane=delivery.attempts > 0 or delivery.endpoint_id in failing,
         )
-        for delivery in found
+        for delivery in created
         if delivery.step is not None
         and (delivery.attempts == 0 or (delivery.next_attempt_at or "") < overdue)
     ]

@@ -32,9 +32,9 @@ class EventKind(Choice):
     """What has happened, in the description."""
 
     def __new__(cls, kind: str, when: str = "") -> Self:
-        made = str.__new__(cls, kind)
-        made._value_, made.when = kind, when
-        return made
+        member = str.__new__(cls, kind)
+        member._value_, member.when = kind, when
+        return member
 
     ORDER_CREATED = "order.created", "An order was created."
     ORDER_UPDATED = "order.updated", "An order was changed."
@@ -128,7 +128,7 @@ def read_endpoint(item: Item) -> Endpoint:
         item,
         id=item["sk"],
         events=tuple(map(EventKind, item["events"])),
-        previous=tuple((one["version"], one["until"]) for one in item["previous"]),
+        previous=tuple((secret["version"], secret["until"]) for secret in item["previous"]),
     )
 
 

@@ -135,10 +135,12 @@ def _take_turn(event: Redrive) -> bool:
 
     One execution of an endpoint sends at a time, because their paces would add up.
     """
-    now, by = clock.unix(), event["due"]
+    now, execution = clock.unix(), event["due"]
     redriving = Attr("redriving.by")
-    free = redriving.not_exists() | redriving.eq(by) | Attr("redriving.until").lt(now)
-    return store.note_if(event["endpoint"], {"redriving": {"by": by, "until": now + _LEASE}}, free)
+    free = redriving.not_exists() | redriving.eq(execution) | Attr("redriving.until").lt(now)
+    return store.note_if(
+        event["endpoint"], {"redriving": {"by": execution, "until": now + _LEASE}}, free
+    )
 
 
 def _end_turn(event: Redrive, result: RedriveResult) -> RedriveResult:

@@ -156,13 +156,13 @@ def test(id: str) -> Response:
     filter: `passesFilter` says whether a real event like it would be sent. With `dryRun` nothing
     is sent, and another `filter` or `data` can be tried.
     """
-    asked = _parse_optional_body(TestEvent)
-    if asked.dry_run:
-        return reply(200, sample_event.try_filter(store.get(id), asked))
+    test_event = _parse_optional_body(TestEvent)
+    if test_event.dry_run:
+        return reply(200, sample_event.try_filter(store.get(id), test_event))
     for name in ("filter", "data"):
-        if getattr(asked, name) is not None:
+        if getattr(test_event, name) is not None:
             raise Invalid.field(name, "not_allowed", "can only be sent with dryRun: true")
-    delivery, would_pass = sample_event.send(id, asked.event)
+    delivery, would_pass = sample_event.send(id, test_event.event)
     shown = show_delivery(delivery, store.get(id))
     return reply(202, {**shown, "passesFilter": would_pass})
 
@@ -181,10 +181,10 @@ def recover_deliveries(id: str) -> Response:
     minute, at most 100 a second. The webhook's `recovery` shows the progress of those that
     failed.
     """
-    asked = body(RecoverDeliveries)
-    if asked.dry_run:
-        return reply(200, {"count": recover.count(store.get(id).id, asked.since)})
-    endpoint = recover.begin(id, asked.since)
+    recovery = body(RecoverDeliveries)
+    if recovery.dry_run:
+        return reply(200, {"count": recover.count(store.get(id).id, recovery.since)})
+    endpoint = recover.begin(id, recovery.since)
     begun = show_endpoint(endpoint)["recovery"]
     return reply(202, {"count": begun["count"], "recovery": begun})
 
@@ -245,8 +245,8 @@ def replay_delivery(id: str) -> Response:
 
 def _deliveries(endpoints: Sequence[Endpoint]) -> Response:
     known = {endpoint.id: endpoint for endpoint in endpoints}
-    found, following = view.page(known, query(ListDeliveries))
-    shown = [show_delivery(each, known[each.endpoint_id]) for each in found]
+    page, following = view.page(known, query(ListDeliveries))
+    shown = [show_delivery(each, known[each.endpoint_id]) for each in page]
     return reply(200, {"data": shown, "nextCursor": following})
 
 

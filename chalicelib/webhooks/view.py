@@ -24,7 +24,7 @@ _ROUNDS: Final = 8
 _ANSWERS: Final = 2_000_000  # characters of receivers' responses in one answer, which has 6 MB
 
 
-def page(endpoint_ids: Iterable[str], asked: ListDeliveries) -> tuple[list[Delivery], str | None]:
+def page(endpoint_ids: Iterable[str], filters: ListDeliveries) -> tuple[list[Delivery], str | None]:
     """Return a page of the deliveries of these endpoints together, and the next cursor, or None.
 
     An id begins with its event's, so ids sort by event across endpoints. Raises Invalid for an
@@ -33,32 +33,32 @@ def page(endpoint_ids: Iterable[str], asked: ListDeliveries) -> tuple[list[Deliv
     Only a limited number of deliveries is filtered, so if few match, a page is short, perhaps
     empty, with a cursor after it.
     """
-    if asked.cursor is not None and not is_delivery_id(asked.cursor):
+    if filters.cursor is not None and not is_delivery_id(filters.cursor):
         raise Invalid.field("cursor", "invalid", "must be the nextCursor of an answer")
     kept = clock.seconds_from_now(-outbox.KEPT_SECONDS)
-    oldest = f"dlv_{ids.first_at(max(kept, asked.since or kept))}"
-    newest = asked.cursor or _LAST
+    oldest = f"dlv_{ids.first_at(max(kept, filters.since or kept))}"
+    newest = filters.cursor or _LAST
     if newest < oldest:
         return [], None
     shards = [
         _Shard(partition, newest) for id in endpoint_ids for partition in deliveries.partitions(id)
     ]
-    passes = _filter_condition(asked)
+    passes = _filter_condition(filters)
     for _ in range(_ROUNDS):
         items = sorted((item["sk"] for shard in shards for item in shard.found), reverse=True)
         # Once there are enough for the page, deliveries older than its last are not needed.
-        last = items[asked.limit - 1] if len(items) >= asked.limit else ""
+        last = items[filters.limit - 1] if len(items) >= filters.limit else ""
         reading = [shard for shard in shards if shard.more and shard.reached > last]
         if not reading:
             break
-        looked_at = math.ceil((_LOOKED_AT if passes else 4 * asked.limit) / len(reading))
+        looked_at = math.ceil((_LOOKED_AT if passes else 4 * filters.limit) / len(reading))
         dynamodb.wait_for_results([shard.read(oldest, passes, looked_at) for shard in reading])
     # Older deliveries than the least advanced shard has reached are not complete yet.
     least_far = max((shard.reached for shard in shards if shard.more), default="")
     items = [item for shard in shards for item in shard.found if item["sk"] >= least_far]
     items.sort(key=lambda item: item["sk"], reverse=True)
-    shown = [read_delivery(item) for item in items[: asked.limit]]
-    if len(items) > asked.limit:
+    shown = [read_delivery(item) for item in items[: filters.limit]]
+    if len(items) > filters.limit:
         return shown, shown[-1].id
     return shown, least_far or None
 
@@ -95,15 +95,15 @@ def _load_body(event_id: str) -> str | None:
     return next((event.body for event in events if event.id == event_id), None)
 
 
-def _filter_condition(asked: ListDeliveries) -> Condition | None:
+def _filter_condition(filters: ListDeliveries) -> Condition | None:
     """Return the condition on deliveries for the client's filters; None for none."""
     conditions: list[Condition] = []
-    if asked.status:
-        conditions.append(Attr("status").is_in([status.value for status in asked.status]))
-    if asked.event:
-        conditions.append(Attr("event").is_in([event.value for event in asked.event]))
-    if asked.subject:
-        conditions.append(Attr("subject.id").eq(asked.subject))
+    if filters.status:
+        conditions.append(Attr("status").is_in([status.value for status in filters.status]))
+    if filters.event:
+        conditions.append(Attr("event").is_in([event.value for event in filters.event]))
+    if filters.subject:
+        conditions.append(Attr("subject.id").eq(filters.subject))
     return all_of(conditions) if conditions else None
 
 

@@ -174,12 +174,12 @@ def _choose_possible(words: list[bytes], fits: Mapping[str, _Fit]) -> list[str]:
     These are the one in which most words are of one alphabet, and those in which nearly as many
     are; fewer, if amounts of money or Korean signs decide.
     """
-    most = max(fits.values()).of_one
+    most_words = max(fits.values()).of_one
     possible = [
         name
         for name, fit in fits.items()
-        if fit.of_one >= max(1, most - len(words) * _FOREIGN)
-        or (fit.of_any == len(words) and fit.of_one >= most - 1)
+        if fit.of_one >= max(1, most_words - len(words) * _FOREIGN)
+        or (fit.of_any == len(words) and fit.of_one >= most_words - 1)
     ]
     if fits["euc_kr"].of_one == len(words) and sum(map(len, words)) >= _TELLING:
         return ["euc_kr"]  # some Chinese and Japanese signs would begin with other bytes
@@ -253,8 +253,8 @@ def _decode_samples(words: list[bytes], possible: Iterable[str]) -> list[Decoded
     read = {name: [word.decode(name, "replace") for word in words] for name in possible}
     same = [len({each[at] for each in read.values()}) == 1 for at in range(len(words))]
     shown = sorted(range(len(words)), key=same.__getitem__)[:_SHOWN]
-    found = {tuple(texts): name for name, texts in reversed([*read.items()])}
+    name_by_reading = {tuple(texts): name for name, texts in reversed([*read.items()])}
     return [
         DecodedSample(name, [texts[at][:40] for at in shown])
-        for texts, name in reversed([*found.items()])
+        for texts, name in reversed([*name_by_reading.items()])
     ]

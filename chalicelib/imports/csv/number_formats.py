@@ -57,11 +57,11 @@ def parse_format(code: str) -> tuple[Section, ...] | None:
     if len(code) > _LONGEST:
         return None
     parts: list[list[re.Match[str]]] = [[]]
-    for found in _TOKEN.finditer(code):
-        if found["char"] == ";":
+    for token in _TOKEN.finditer(code):
+        if token["char"] == ";":
             parts.append([])
         else:
-            parts[-1].append(found)
+            parts[-1].append(token)
     sections = [_parse_section(part) for part in parts[:3]]
     known = [section for section in sections if section is not None]
     is_plain = [section.pieces for section in known] == [("G",)]
@@ -92,10 +92,10 @@ def normalize_shown(text: str, value: float) -> str | None:
 
     None if it is no text of that number, such as a date or an exponent.
     """
-    found = _SHOWN.fullmatch(text.strip())
-    if not found or len(text) > _LONGEST:
+    match = _SHOWN.fullmatch(text.strip())
+    if not match or len(text) > _LONGEST:
         return None
-    before, core, after = found.groups()
+    before, core, after = match.groups()
     digits = re.sub("[^0-9]", "", core)
     scaled = abs(Decimal(f"{value:.15g}")) * (100 if "%" in before + after else 1)
     last = max(core.rfind("."), core.rfind(","))
@@ -122,16 +122,16 @@ def _parse_section(tokens: Iterable[re.Match[str]]) -> Section | None:
     condition = None
     pieces: list[str] = []
     percents = 0
-    for found in tokens:
-        char, literal = found["char"], found["quoted"] or found["escaped"] or found["currency"]
+    for token in tokens:
+        char, literal = token["char"], token["quoted"] or token["escaped"] or token["currency"]
         if literal:
             pieces.append(f'"{literal}')
-        elif found["bracket"] is not None:
-            if found["bracket"].lower().strip("hms") == "":
+        elif token["bracket"] is not None:
+            if token["bracket"].lower().strip("hms") == "":
                 return None  # a duration
-            if compared := _CONDITION.fullmatch(found["bracket"]):
+            if compared := _CONDITION.fullmatch(token["bracket"]):
                 condition = compared[1], Decimal(compared[2])
-        elif found["general"]:
+        elif token["general"]:
             pieces.append("G")
         elif char == "%":
             percents += 1
@@ -189,9 +189,9 @@ def _fill(number: Decimal, pieces: tuple[str, ...]) -> str:
     needed = max((at for at, piece in enumerate(places, 1) if piece == "0"), default=0)
     decimals = decimals[:needed] + decimals[needed:].rstrip("0")
     before = _fill_from_right(whole, pieces[:point])
-    rest = iter(decimals)
+    decimals_left = iter(decimals)
     after = "".join(
-        next(rest, "") if piece in _DIGITS else piece[1:] for piece in pieces[point + 1 :]
+        next(decimals_left, "") if piece in _DIGITS else piece[1:] for piece in pieces[point + 1 :]
     )
     is_pointed = bool(decimals) or (point < len(pieces) and not places)  # `0.-` shows 12.-
     return before + ("." if is_pointed else "") + after

@@ -142,14 +142,14 @@ def _open_text(file: Iterable[bytes], chosen: str) -> _Text:
         file = [head]
     _refuse_what_is_not_csv(head)
     encoding, mark = _find_encoding(head, chosen)
-    rest: Iterator[bytes] = chain([head[mark:]], pieces)
+    text_pieces: Iterator[bytes] = chain([head[mark:]], pieces)
     if not encoding:
-        encoding = _detect_encoding(rest)
-        rest = iter(file)
+        encoding = _detect_encoding(text_pieces)
+        text_pieces = iter(file)
     sample = head[mark : mark + _SNIFFED].decode(encoding, "replace")
     if not re.search("[^\\s\0\ufeff]", sample):
         raise FileRejected("empty_file", "The file is empty.")
-    return _Text(encoding, sample, rest, head.startswith(WORKBOOK_MARK))
+    return _Text(encoding, sample, text_pieces, head.startswith(WORKBOOK_MARK))
 
 
 class _Header(NamedTuple):
@@ -188,10 +188,10 @@ def _read_header(rows: Iterator[CsvRow], line: int, above: int) -> _Header:
 def _refuse_what_is_not_csv(head: bytes) -> None:
     """Raise FileRejected if a file begins as another known type of file does."""
     start = head.removeprefix(codecs.BOM_UTF8).lstrip()
-    for magic, what in _NOT_CSV:
+    for magic, kind in _NOT_CSV:
         if start.startswith(magic):
             raise FileRejected(
-                "not_csv", f"This is {what}, not CSV. Save it as CSV (UTF-8) and try again."
+                "not_csv", f"This is {kind}, not CSV. Save it as CSV (UTF-8) and try again."
             )
 
 
@@ -259,16 +259,16 @@ def _find_layout(sample: str, chosen: str) -> tuple[str, int, int]:
         best, width, above = _find_layout("\n".join(lines[comments:]), chosen)
         return best, width, above + comments
     bare = [line.rstrip(f"{DELIMITERS} ") for line in lines[:_COMPARED]]
-    found = [max(map(line.count, chosen or DELIMITERS)) for line in bare]
-    most = max(found)
+    counts = [max(map(line.count, chosen or DELIMITERS)) for line in bare]
+    highest = max(counts)
     # A title line has no delimiters, or few compared with the lines below it. (Those may have many
     # commas that part no cells, in a description.)
     marks = chosen or DELIMITERS
     above = next(
         at
-        for at, count in enumerate(found)
-        if count * 3 > most
-        or count == most
+        for at, count in enumerate(counts)
+        if count * 3 > highest
+        or count == highest
         or _is_regular([bare[at], *lines[at + 1 : _COMPARED]], marks)
     )
     best = chosen or max(DELIMITERS, key=lines[above].count)
@@ -284,8 +284,8 @@ def _is_regular(lines: list[str], delimiters: str) -> bool:
 
 def _find_line_end(sample: str) -> str:
     """Return the first line end outside quotes; "" if there is none."""
-    found = _LINE_END.search(_QUOTED.sub("", sample))
-    return found[0] if found else ""
+    line_end = _LINE_END.search(_QUOTED.sub("", sample))
+    return line_end[0] if line_end else ""
 
 
 def _list_first_lines(sample: str) -> list[str]:

@@ -222,8 +222,8 @@ def _guess_cells(line: str, delimiter: str) -> list[str]:
     """Return the cells of a line that may be no CSV: the quoted ones unquoted, the others as is."""
     end = re.escape(delimiter)
     cell = re.compile(rf'[ \t]*"((?:[^"]|"")*+)"[ \t]*{end}|([^{end}]*){end}')
-    found = cell.finditer(line + delimiter)
-    return [each[2] if each[1] is None else each[1].replace('""', '"') for each in found]
+    matches = cell.finditer(line + delimiter)
+    return [each[2] if each[1] is None else each[1].replace('""', '"') for each in matches]
 
 
 def _is_cells_only(line: str, delimiter: str) -> bool:

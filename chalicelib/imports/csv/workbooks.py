@@ -109,10 +109,10 @@ def convert_workbook(
         raise FileRejected(*json.loads(said.splitlines()[-1]))
     if ended > 0:
         raise RuntimeError(f"the workbook's reader failed: {said}")
-    most = f"{READER_BYTES >> 20:,} MB of memory: it may have a cell far from the others"
+    limit = f"{READER_BYTES >> 20:,} MB of memory: it may have a cell far from the others"
     if -ended == signal.SIGXCPU:
-        most = f"{READER_SECONDS} seconds"
-    message = f"Reading the sheet takes more than {most}. Save it as CSV."
+        limit = f"{READER_SECONDS} seconds"
+    message = f"Reading the sheet takes more than {limit}. Save it as CSV."
     raise FileRejected("workbook_too_large", message)
 
 
@@ -125,9 +125,9 @@ def convert_standard_input() -> None:
         "RLIMIT_FSIZE": (LARGEST_SHEET, LARGEST_SHEET),
         "RLIMIT_CORE": (0, 0),
     }
-    for name, most in limits.items():
+    for name, limit in limits.items():
         with suppress(ValueError):  # macOS refuses the first
-            resource.setrlimit(getattr(resource, name), most)
+            resource.setrlimit(getattr(resource, name), limit)
     try:
         sheet, delimiter = sys.argv[1:]
         sys.stdout.buffer.writelines(
@@ -221,10 +221,10 @@ def _find_far_corner(archive: zipfile.ZipFile, part: str, end: tuple[int, int]) 
     if not part:
         return ""
     with archive.open(part) as cells:
-        found = _DIMENSION.search(cells.read(_PIECE))
-    if not found:
+        dimension = _DIMENSION.search(cells.read(_PIECE))
+    if not dimension:
         return ""
-    column, row = found[1].decode(), int(found[2])
+    column, row = dimension[1].decode(), int(dimension[2])
     is_far = row * _column_number(column) > _FAR and (
         row > end[0] + 1 or _column_number(column) > end[1] + 1
     )
@@ -341,9 +341,9 @@ def _shown_texts(content: object, sheet: int) -> Iterator[_Place]:
             at, row = at + 1, 0
         elif element.tag == f"{_TABLE}table-row" and event == "end":
             rows = _count_repeats(element, "rows")
-            found = list(_list_shown_numbers(element)) if at == sheet else []
-            for repeated in range(min(rows, _MOST_ROWS) if found else 0):
-                yield from ((row + repeated, column, text) for column, text in found)
+            texts = list(_list_shown_numbers(element)) if at == sheet else []
+            for repeated in range(min(rows, _MOST_ROWS) if texts else 0):
+                yield from ((row + repeated, column, text) for column, text in texts)
             row += rows
 
 
@@ -364,8 +364,8 @@ def _list_shown_numbers(row: Element) -> Iterator[tuple[int, str]]:
         column += columns
 
 
-def _count_repeats(element: Element, what: str) -> int:
-    return int(element.get(f"{_TABLE}number-{what}-repeated", 1))
+def _count_repeats(element: Element, kind: str) -> int:
+    return int(element.get(f"{_TABLE}number-{kind}-repeated", 1))
 
 
 def _iterate_elements(part: Any, tag: str) -> Iterator[tuple[str, Element]]:

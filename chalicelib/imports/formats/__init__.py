@@ -129,11 +129,11 @@ def _unknown(header: Sequence[str]) -> str:
             if close:
                 nearest[name] = known[close[0]]
     found = ", ".join(f'"{name[:60]}"' for name in header[:_SHOWN]) or "none"
-    more = f" and {len(header) - _SHOWN} more" if len(header) > _SHOWN else ""
+    others = f" and {len(header) - _SHOWN} more" if len(header) > _SHOWN else ""
     hints = ", ".join(f'"{name[:60]}" may be "{column}"' for name, column in nearest.items())
     titles = ", ".join(file_format.title for file_format in FORMATS)
     return (
-        f"The format of the file is not recognised. Columns found: {found}{more}. "
+        f"The format of the file is not recognised. Columns found: {found}{others}. "
         + (f"Nearest known: {hints}. " if hints else "")
         + "Needed: only columns of our template, one for each field: slug, name or sku, and one "
         + "more; "

@@ -204,8 +204,8 @@ def parse_whole(cell: str, decimal: str = "") -> int:
     number = "" if len(cell) > _LONGEST else _UNITS.sub("", cell.translate(_SPACES))
     if _WHOLE.fullmatch(number) or (decimal and _in_thousandths(number, decimal)):
         digits = re.split("[.,]", number)[0]
-    elif found := _THOUSANDS.fullmatch(number):
-        grouped, mark, decimals = found.groups()
+    elif match := _THOUSANDS.fullmatch(number):
+        grouped, mark, decimals = match.groups()
         if mark == decimal and not decimals:
             raise BadCell("not_a_whole_number", f"{_quote_cell(cell)} is not a whole number.")
         digits = grouped.replace(mark, "")

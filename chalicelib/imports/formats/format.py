@@ -160,13 +160,13 @@ class Format:
 
         They are about money, visibility or identity.
         """
-        given = {*self.sheet.fields}
-        given |= {field for field, others in self.said_by.items() if given & others}
+        fields_given = {*self.sheet.fields}
+        fields_given |= {field for field, others in self.said_by.items() if fields_given & others}
         named = ((name, find_field(name)) for name in self._unexpected_columns)
         return [
             name
             for name, field in named
-            if field in _DECISIVE and not (field in _GIVEN_ONCE and field in given)
+            if field in _DECISIVE and not (field in _GIVEN_ONCE and field in fields_given)
         ]
 
     @property
@@ -282,8 +282,8 @@ class Format:
 
     def prices(self, draft: Draft, row: Row) -> Prices:
         """Return the price, and the one before a reduction; 0, as exports write it, is none."""
-        found = {field: draft.amount(row, field) for field in self._priced if row[field]}
-        price, sale, before = (found.get(f) for f in ("price", "salePrice", "compareAtPrice"))
+        amounts = {field: draft.amount(row, field) for field in self._priced if row[field]}
+        price, sale, before = (amounts.get(f) for f in ("price", "salePrice", "compareAtPrice"))
         given: Prices = {"price": ("price", price)} if price is not None else {}
         if before is not None:
             given["compareAtPrice"] = ("compareAtPrice", before if Decimal(before) else None)
@@ -309,8 +309,8 @@ class Format:
         if not product.slug and values.get("name"):
             product.if_new["slug"] = slug_of(values["name"])
             whole = [] if self.own_prices else [v for v in draft.variants if not v.title]
-            given = [values, *(variant.values for variant in whole)]
-            has_sku = self.sku_names_product and any("sku" in each for each in given)
+            records = [values, *(variant.values for variant in whole)]
+            has_sku = self.sku_names_product and any("sku" in each for each in records)
             # With a SKU, two products may have the same name. Otherwise the name identifies it.
             product.slug = None if has_sku else product.if_new["slug"] or None
         return draft.finish(own_prices=self.own_prices)

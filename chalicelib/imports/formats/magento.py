@@ -29,10 +29,10 @@ def _categories(cell: str) -> list[str]:
 
 def _day(cell: str) -> date:
     """Return a date as American writes it, or as everybody reads it."""
-    found = _DAY.fullmatch(cell[:40])
-    if not found:
+    match = _DAY.fullmatch(cell[:40])
+    if not match:
         return reading.day(cell)
-    month, day, year = map(int, found.groups())
+    month, day, year = map(int, match.groups())
     try:
         return date(year if year > 99 else 2000 + year, month, day)
     except ValueError:
@@ -41,15 +41,15 @@ def _day(cell: str) -> date:
 
 def _options(cell: str) -> dict[str, str]:
     """Return the variants of a cell, by SKU: `sku=T-S,size=S,color=Red|sku=T-M,…`."""
-    found = {}
+    options = {}
     for each in cell.split("|"):
         names = list(_PAIR.finditer(each))
         ends = [*(name.start() for name in names[1:]), len(each)]
         pairs = [(n[1], each[n.end() : end].strip()) for n, end in zip(names, ends, strict=False)]
         sku = next((value for name, value in pairs if name == "sku"), "")
         if sku:
-            found[sku] = " / ".join(value for name, value in pairs if name != "sku" and value)
-    return found
+            options[sku] = " / ".join(value for name, value in pairs if name != "sku" and value)
+    return options
 
 
 class Magento(Format):

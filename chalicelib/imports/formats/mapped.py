@@ -122,43 +122,43 @@ def faults(
 
     It is judged by itself, or as a change of a format; nothing, if the file can be read.
     """
-    found = []
+    errors = []
     columns = name_columns(columns)
-    there = [plain(column) for column in columns]
+    plain_columns = [plain(column) for column in columns]
     fields = fields_of(file_format or Mapped)
-    given: dict[str, str] = {}
+    column_by_field: dict[str, str] = {}
     if file_format is not None:
         named, own = {plain(column) for column in mapping}, file_format(columns)
         others = ((column, field_of(own, at)) for at, column in enumerate(columns))
-        given = {field: c for c, field in others if field and plain(c) not in named}
+        column_by_field = {field: c for c, field in others if field and plain(c) not in named}
     for column, field in mapping.items():
-        if plain(column) not in there:
-            found.append(Fault(column, "unknown_column", f'The file has no column "{column}".'))
-        elif field is not None and there.count(plain(column)) > 1:
+        if plain(column) not in plain_columns:
+            errors.append(Fault(column, "unknown_column", f'The file has no column "{column}".'))
+        elif field is not None and plain_columns.count(plain(column)) > 1:
             message = f'There are two columns "{column}": which one is meant?'
-            found.append(Fault(column, "duplicate_column", message))
+            errors.append(Fault(column, "duplicate_column", message))
         elif field is not None and field not in fields:
-            found.append(Fault(column, "unknown_field", f'"{field}" is not a field of a product.'))
-        elif field in given and field in _ONE and not _is_own(file_format, column, field):
-            message = f'"{given[field]}" and "{column}" cannot both be {field}.'
-            found.append(Fault(column, "duplicate_field", message))
+            errors.append(Fault(column, "unknown_field", f'"{field}" is not a field of a product.'))
+        elif field in column_by_field and field in _ONE and not _is_own(file_format, column, field):
+            message = f'"{column_by_field[field]}" and "{column}" cannot both be {field}.'
+            errors.append(Fault(column, "duplicate_field", message))
         elif field is not None:
-            given[field] = column
+            column_by_field[field] = column
     keys = _KEYS if file_format is None else (*_KEYS, *_OTHER_KEYS)
-    if not found and not any(field in given for field in keys):
+    if not errors and not any(field in column_by_field for field in keys):
         message = "No column identifies the product: map a name, a SKU or a handle."
-        found.append(Fault("", "missing_key", message))
-    elif not found and len(given) < 2:
+        errors.append(Fault("", "missing_key", message))
+    elif not errors and len(column_by_field) < 2:
         message = "Only the product's identity is mapped, so nothing would change."
-        found.append(Fault("", "missing_value", message))
-    if not found:
+        errors.append(Fault("", "missing_value", message))
+    if not errors:
         named = {plain(column) for column in mapping}
         bound = (
             remap_format(file_format, columns, mapping) if file_format else Mapped(columns, mapping)
         )
         left_out = [column for column in bound.undecided_columns if plain(column) not in named]
-        found = find_undecided(left_out)
-    return found
+        errors = find_undecided(left_out)
+    return errors
 
 
 def find_undecided(columns: Iterable[str]) -> list[Fault]:
@@ -184,8 +184,8 @@ def _table(columns: Sequence[str], mapping: Mapping[str, str | None]) -> ColumnT
     """Columns of the same field in the order of the file: the first picture is the main one."""
     places = {plain(column): at for at, column in enumerate(columns)}
     table: dict[str, tuple[str, ...]] = {}
-    given = [(field, places[plain(column)], column) for column, field in mapping.items() if field]
-    for field, _, column in sorted(given):
+    mapped = [(field, places[plain(column)], column) for column, field in mapping.items() if field]
+    for field, _, column in sorted(mapped):
         target = _FIELDS.get(field, field)
         target = "option" if field.startswith("option") else target
         table[target] = (*table.get(target, ()), column)

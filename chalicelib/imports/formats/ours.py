@@ -144,15 +144,15 @@ class Ours(Format):
         elif not of_variant or "variantSku" in self.sheet:
             draft.put(row, "sku", "sku", keep=of_variant)
         if not of_variant:
-            found = (draft.stock(row), draft.barcode(row), draft.cost(row))
-            for field, own in zip(OF_VARIANT, found, strict=True):
+            values = (draft.stock(row), draft.barcode(row), draft.cost(row))
+            for field, own in zip(OF_VARIANT, values, strict=True):
                 if own is not None:
                     draft.set(row, field, field, own)
 
     def finish(self, draft: Draft) -> ImportedProduct:
         """Without a price of its own, a product has the lowest that `price` gives for variants."""
-        given = [each for each in draft.variants if each.fields.get("price") in _PRODUCTS]
-        lowest = min(given, key=lambda each: Decimal(each.values["price"]), default=None)
+        priced = [each for each in draft.variants if each.fields.get("price") in _PRODUCTS]
+        lowest = min(priced, key=lambda each: Decimal(each.values["price"]), default=None)
         if lowest and "price" not in draft.product.values:
             draft.set(lowest.row, lowest.fields["price"], "price", lowest.values["price"])
         return super().finish(draft)
@@ -162,8 +162,8 @@ class Ours(Format):
         variant.put("variantSku" if is_own else "sku", "sku")
         # On a variant's row, `variantPrice` and `price` both give the variant's price.
         own = draft.amount(row, "variantPrice")
-        given = {"price": ("variantPrice", own)} if own else self.prices(draft, row)
-        for key, (field, value) in given.items():
+        prices = {"price": ("variantPrice", own)} if own else self.prices(draft, row)
+        for key, (field, value) in prices.items():
             variant.set(field, key, value)
         variant.put_extras()
         self.stock(variant, row)

@@ -226,9 +226,9 @@ class Draft:
     def repeats(self, row: Row, field: str, key: str, earlier: int, _: str = "") -> None:
         """Note that a row gives the same product or variant another name, SKU, price or stock."""
         if row.line != earlier:
-            what = "SKU" if key == "sku" else key
+            value = "SKU" if key == "sku" else key
             message = (
-                f"Rows {earlier} and {row.line} give the same product or variant another {what}."
+                f"Rows {earlier} and {row.line} give the same product or variant another {value}."
             )
             self.product.repeated.append(RowError(row.line, row.column(field), "repeated", message))
             self.product.skipped[Skipped.REPEATED] += 1
@@ -508,7 +508,7 @@ class DraftVariant:
         """
         wanted, count = self.draft.shop.location.casefold(), self.draft.counting(self.row)
         cells = self.row.texts_of(field)
-        asked = [(c, text) for c, text in cells if wanted in ("", location(c).casefold())]
-        counts = [self.draft.read_text(self.row, column, text, count) for column, text in asked]
+        texts = [(c, text) for c, text in cells if wanted in ("", location(c).casefold())]
+        counts = [self.draft.read_text(self.row, column, text, count) for column, text in texts]
         if counts and None not in counts:
             self.set(field, "stock", sum(counts))

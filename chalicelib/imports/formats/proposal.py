@@ -55,7 +55,7 @@ def propose(columns: Sequence[str], samples: Sequence[Sequence[str]]) -> list[st
     columns = _without_place(columns)
     values = [_values(at, samples) for at in range(len(columns))]
     judged = _judge_columns(columns, values, samples)
-    given: dict[int, str] = {}
+    fields: dict[int, str] = {}
     taken: set[str] = set()
     free = iter(_OPTIONS)
     for at in sorted(range(len(columns)), key=lambda at: judged[at][1]):
@@ -63,31 +63,31 @@ def propose(columns: Sequence[str], samples: Sequence[Sequence[str]]) -> list[st
         if field == "option":
             field = next(free, None)
         if field and (field in MULTI_COLUMN or field not in taken):
-            given[at] = field
+            fields[at] = field
             taken.add(field)
     if "sale" in taken:
         sold = ("stock", _WEAK)  # a quantity; what is called stock is none that was sold
-        given = {at: f for at, f in given.items() if f != "sale" and (f, judged[at][1]) != sold}
-    given = _number_options(given)
+        fields = {at: f for at, f in fields.items() if f != "sale" and (f, judged[at][1]) != sold}
+    fields = _number_options(fields)
     if "price" not in taken:
         # The only price there is is the price, whatever it is called.
-        only = _sole_column(given, ("salePrice", "variantPrice", "compareAtPrice"))
-        unread = (name for at, name in enumerate(columns) if at not in given)
+        only = _sole_column(fields, ("salePrice", "variantPrice", "compareAtPrice"))
+        unread = (name for at, name in enumerate(columns) if at not in fields)
         is_clear = not any(_PRICE.search(spell(name)) for name in unread)
-        if only is not None and given[only] != "variantPrice" and is_clear:
-            given[only] = "price"
+        if only is not None and fields[only] != "variantPrice" and is_clear:
+            fields[only] = "price"
     if "name" not in taken:
-        only = _sole_column(given, ("description",))
+        only = _sole_column(fields, ("description",))
         if only is not None and all(len(value) <= _NAME_LENGTH for value in values[only]):
-            given[only] = "name"
-    return [given.get(at) for at in range(len(columns))]
+            fields[only] = "name"
+    return [fields.get(at) for at in range(len(columns))]
 
 
 def _judge_columns(
     columns: Sequence[str], values: Sequence[list[str]], samples: Sequence[Sequence[str]]
 ) -> list[tuple[str | None, int]]:
     """Return the field of each column by itself, and how far its name is from a known one."""
-    judged = [_judge_column(name, found) for name, found in zip(columns, values, strict=True)]
+    judged = [_judge_column(name, texts) for name, texts in zip(columns, values, strict=True)]
     is_odoo = bool(set(ODOO) & set(map(spell, columns)))
     for at, name in enumerate(columns):
         if is_odoo and (field := ODOO_PRICES.get(spell(name))):
@@ -113,16 +113,16 @@ def _without_place(columns: Sequence[str]) -> Sequence[str]:
     return [name.replace(places[0], "") for name in columns] if len(places) == 1 else columns
 
 
-def _number_options(given: dict[int, str]) -> dict[int, str]:
+def _number_options(fields: dict[int, str]) -> dict[int, str]:
     """Return the columns' fields, with the options numbered in the order of their columns."""
     options = iter(_OPTIONS)
-    return {at: next(options) if given[at] in _OPTIONS else given[at] for at in sorted(given)}
+    return {at: next(options) if fields[at] in _OPTIONS else fields[at] for at in sorted(fields)}
 
 
-def _sole_column(given: Mapping[int, str], fields: Sequence[str]) -> int | None:
+def _sole_column(field_by_column: Mapping[int, str], fields: Sequence[str]) -> int | None:
     """Return the column of these fields, if there is one alone."""
-    found = [at for at, field in given.items() if field in fields]
-    return found[0] if len(found) == 1 else None
+    columns = [at for at, field in field_by_column.items() if field in fields]
+    return columns[0] if len(columns) == 1 else None
 
 
 def samples_of(at: int, rows: Sequence[Sequence[str]]) -> list[str]:
@@ -131,8 +131,8 @@ def samples_of(at: int, rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def _values(at: int, samples: Sequence[Sequence[str]]) -> list[str]:
-    there = (row[at].strip() for row in samples if at < len(row))
-    return list(dict.fromkeys(cell for cell in there if cell))
+    texts = (row[at].strip() for row in samples if at < len(row))
+    return list(dict.fromkeys(cell for cell in texts if cell))
 
 
 def _judge_column(name: str, values: list[str]) -> tuple[str | None, int]:
@@ -213,7 +213,7 @@ def _is_other_money(name: str) -> bool:
     upper = (word.upper() for word in _words(name))
     codes = [MONEY.get(word.lower(), word if word in _currencies() else shop) for word in upper]
     return any(is_other_measure(mark, shop) for mark in name) or any(
-        shop not in found for found in codes
+        shop not in codes_found for codes_found in codes
     )
 
 

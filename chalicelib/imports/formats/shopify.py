@@ -83,8 +83,8 @@ class Shopify(Format):
     def finish(self, draft: Draft) -> ImportedProduct:
         for row in sorted((row for row in draft.rows if row["image"]), key=_position):
             position = _position(row)
-            given = position if position < _LAST else None
-            draft.images(row, alt=row["imageAlt"], position=given)
+            known_position = position if position < _LAST else None
+            draft.images(row, alt=row["imageAlt"], position=known_position)
         for row in draft.rows:
             draft.images(row, "variantImage")
         own = draft.amount(draft.rows[0], "productPrice") if draft.rows else None

@@ -73,21 +73,21 @@ class ShopifyInventory(Format):
             if wanted and row["location"].casefold() != wanted:
                 return []
             return self._count(draft, row)
-        found = []
+        counts = []
         for at in self._columns:
             name = self.sheet.header[at]
             cell = row.cell_at(at)
             if cell and cell != _NOT_STOCKED and wanted in ("", name.casefold()):
                 count = draft.read_text(row, name, cell, draft.counting(row))
-                found += [count] if count is not None else []
-        return found
+                counts += [count] if count is not None else []
+        return counts
 
     def _count(self, draft: Draft, row: Row) -> list[int]:
         """Return what can be sold: a new count moves it by the difference."""
         # More may have been sold than there is: that counts before a new count is added.
         read = draft.counting(row, reading.parse_whole)
-        given = {c: draft.read(row, c, read) for c in _COUNTS if row[c] and row[c] != _NOT_STOCKED}
-        available, new, current = (given.get(count) for count in _COUNTS)
+        counts = {c: draft.read(row, c, read) for c in _COUNTS if row[c] and row[c] != _NOT_STOCKED}
+        available, new, current = (counts.get(count) for count in _COUNTS)
         if available is not None:
             moved = new - current if new is not None and current is not None else 0
             return [max(available + moved, 0)]

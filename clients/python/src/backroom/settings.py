@@ -52,7 +52,7 @@ def state_folder(environment: Mapping[str, str] = os.environ) -> Path:
 def load(environment: Mapping[str, str] = os.environ) -> Settings:
     """Return the shop to use: of the environment, or else of the profile in the file.
 
-    Raises NotSignedIn if there is none, or if only one of address and key is known.
+    Raises NotSignedIn if there is none, or if the address of another shop comes without its key.
     """
     url, key = (
         _normalize_address(environment.get("BACKROOM_URL") or ""),
