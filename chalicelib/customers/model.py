@@ -24,6 +24,7 @@ KIND: Final = listing.Kind(
     several="tag",
     orders=("name",),
     identified=("customer",),
+    exact={"email": lambda customer: [(customer.email or "").lower()]},
 )
 _MOST_DIGITS: Final = 20  # of a phone number that are searchable
 

@@ -171,8 +171,16 @@ def strip_phone_notation(search: str) -> str:
     return search
 
 
+ExactEmail = Annotated[
+    str,
+    Field(max_length=254, description="The customer's whole e-mail address, in any case"),
+    AfterValidator(lambda email: email.strip().lower()),
+]
+
+
 class ListCustomers(listing.Filters):
     facets = ("tag",)
+    exact = ("email",)
 
     search: Annotated[
         str,
@@ -184,6 +192,7 @@ class ListCustomers(listing.Filters):
     ] = ""
     tag: Annotated[str, Field(max_length=100, description="One of the customer's tags")] = ""
     external_id: Annotated[ExternalId, Field(description=external_ids.FILTER)] = ""
+    email: ExactEmail = ""
     sort: Annotated[CustomerSort, about("The order of the list.")] = CustomerSort.NEWEST
 
 

@@ -8,7 +8,7 @@ from chalicelib.bulk_edits import model as bulk_edits
 from chalicelib.customers import schemas as customers
 from chalicelib.events import model as events
 from chalicelib.imports import model as imports
-from chalicelib.listing import lists, menus, search, shelf
+from chalicelib.listing import lists, menus, pages, search, shelf
 from chalicelib.orders import model as orders
 from chalicelib.orders.schemas import MOST_LINES, MOST_PARCELS, MOST_PIECES, MOST_SHIPMENTS
 from chalicelib.products import model as products
@@ -46,6 +46,7 @@ _LIMITS: Final = {
     "items of a page": schemas.LARGEST_PAGE,
     "values of a filter": validation.MOST_VALUES,
     "matches that a search reads": search.MOST_MATCHES,
+    "records that may have an exact `sku` or `email`": pages.MOST_NAMED,
     "records that are counted by their keys for a total": lists.MOST_COUNTED,
     "results that the storefront's pages reach": product_schemas.DEEPEST_PUBLIC,
     "matches of a search of the storefront that is sorted, or limited by price": shelf.MOST_FOUND,

@@ -25,6 +25,7 @@ class Filters(Walk):
     """
 
     facets: ClassVar[tuple[str, ...]] = ()
+    exact: ClassVar[tuple[str, ...]] = ()  # fields with a text that a record has (`Kind.exact`)
     most_counted: ClassVar[int | None] = None
 
     def accepted_values(self) -> dict[str, frozenset[str]]:
@@ -45,6 +46,7 @@ class Filters(Walk):
             order=_ORDERS.get(sort.removeprefix("-"), ""),
             forward=not sort.startswith("-"),
             external_id=getattr(self, "external_id", ""),
+            exact={name: text for name in self.exact if (text := getattr(self, name))},
             page=self.page,
             limit=self.limit,
             cursor=self.cursor,

@@ -16,10 +16,10 @@ attribute of its own. (1.0.0 had a cell for each value.)
 """
 
 import zlib
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Final
+from typing import Any, Final
 
 from chalicelib.storage.attributes import Key
 
@@ -46,7 +46,8 @@ class Kind:
     list, an order (`*<order>`) or a menu (`@<facet>`) to all records, if the first release had it
     not. A new one takes the next number, and keeps it (`upgrades.py`).
 
-    `identified`: whose external ids find a record (`external_ids.py`).
+    `identified`: whose external ids find a record (`external_ids.py`). `exact`: name → the texts of
+    a record that are found as a whole under this name; they are among its `exact` words.
 
     `summed`: a facet that is an amount or "": the cells of the whole kind add it up.
 
@@ -70,6 +71,7 @@ class Kind:
     since: Mapping[str, int] = field(default_factory=dict)
     summed: str = ""
     identified: tuple[str, ...] = ()
+    exact: Mapping[str, Callable[[Any], Iterable[str | None]]] = field(default_factory=dict)
     inside: int = 34
     room: int = 68
     list_shards: int = 2  # 900 creations a second; a page reads each of them, so no more

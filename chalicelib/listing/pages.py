@@ -1,18 +1,23 @@
 """A page of a list: its records, its total, and the cursor of the next page."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Final
 
 from chalicelib.listing import cursor, external_ids, upgrades, words
 from chalicelib.listing.counts import Counts, Where, count_calls, sum_counts
 from chalicelib.listing.cursor import Cursor
 from chalicelib.listing.index import SEVERAL, Index
 from chalicelib.listing.kinds import Kind
+from chalicelib.listing.lookup import find_records_by_text
 from chalicelib.listing.positions import Listing, id_of
 from chalicelib.listing.query import Load, Query, R, key_parts
+from chalicelib.listing.search import TooBroad
 from chalicelib.problems import Invalid
 from chalicelib.schemas import Page
 from chalicelib.storage import dynamodb
 from chalicelib.values.ids import key_part
+
+MOST_NAMED: Final = 1_000  # records that may have a text, which are loaded and compared
 
 
 def count(kind: Kind, where: Mapping[str, frozenset[str]]) -> int:
@@ -65,8 +70,8 @@ def read_page(kind: Kind, query: Query, load: Load[R]) -> Page[R]:
     finds_nothing = bool(query.search) and not terms
     if finds_nothing or any(not accepted for accepted in where.values()):
         return Page([], 0, start.page, query.limit)
-    if query.external_id:
-        known = load(external_ids.find_records(kind.identified, query.external_id))
+    if query.external_id or query.exact:
+        known = _load_named(kind, query, load)
         fitting = (record for record in known if _fits(record.index, query, where, terms))
         return page_of(kind, query, fitting)
     listing = Listing(kind, query, where, start.position or None, load)
@@ -87,6 +92,21 @@ def read_page(kind: Kind, query: Query, load: Load[R]) -> Page[R]:
     return Page(
         kept, page_slice.total, start.page, query.limit, next_, page_slice.at_least, by_cursor
     )
+
+
+def _load_named(kind: Kind, query: Query, load: Load[R]) -> list[R]:
+    """Return the records with the external id and the exact texts of a query. Raise TooBroad."""
+    found = [find_records_by_text(kind, [text])[text] for text in query.exact.values()]
+    if query.external_id:
+        found.append(set(external_ids.find_records(kind.identified, query.external_id)))
+    ids = sorted(set.intersection(*found))
+    if len(ids) > MOST_NAMED:
+        raise TooBroad(f"More than {MOST_NAMED} records may have this. Add another filter.")
+    return [
+        one
+        for one in load(ids)
+        if all(text in kind.exact[name](one) for name, text in query.exact.items())
+    ]
 
 
 def begin_page(query: Query, asked: Mapping[str, object]) -> Cursor:
@@ -141,5 +161,6 @@ def list_identity(kind: Kind, query: Query, where: Where) -> dict[str, object]:
         "between": [query.between.first, query.between.end],
         "order": [query.order, query.forward],
         **({"externalId": query.external_id} if query.external_id else {}),
+        **query.exact,
         **{name: [bounds.first, bounds.end] for name, bounds in query.measures.items()},
     }

@@ -32,6 +32,7 @@ class Query:
     beginning, or `cursor`: `next` of an earlier page, or `*` to start. `deepest`: how many results
     can be paged through. `most_counted`: how many keys are read for a total that no cell has.
     `external_id`: only of those. `measures`: measure → the range of its texts.
+    `exact`: one of the kind's names → the text that a record has.
     """
 
     where: Mapping[str, frozenset[str]] = field(default_factory=dict)
@@ -46,6 +47,7 @@ class Query:
     most_counted: int | None = None
     external_id: str = ""
     measures: Mapping[str, Range] = field(default_factory=dict)
+    exact: Mapping[str, str] = field(default_factory=dict)
 
     def continue_after(self, cursor: str | None) -> "Query":
         """Return a query of the same list that begins after a cursor; without one, at `page`."""
@@ -66,9 +68,11 @@ class Query:
     def fields_to_load(self, shown: Iterable[str]) -> tuple[str, ...]:
         """Return the fields to load so that the fields `shown` can be shown; none: all fields.
 
-        Includes `index`, if records are compared with the request.
+        Includes `index`, if records are compared with the request; all, if with its exact texts.
         """
         fields = tuple(shown)
+        if self.exact:
+            return ()
         asked = self.where, self.search, self.between, self.order, self.external_id, self.measures
         compares = any(asked)
         return (*fields, "index") if fields and compares else fields

@@ -64,6 +64,10 @@ KIND: Final = listing.Kind(
     listed=("status", "source", "paymentStatus", "salesRepId", "customerId"),
     several="tag",
     identified=("order",),
+    exact={
+        "number": lambda order: [order.fields["number"]],
+        "email": lambda order: [((order.fields["customer"] or {}).get("email") or "").lower()],
+    },
 )
 
 

@@ -13,7 +13,7 @@ from pydantic.json_schema import SkipJsonSchema
 from typing_extensions import TypedDict
 
 from chalicelib import listing
-from chalicelib.customers.schemas import OrderCustomer, OrderCustomerInput
+from chalicelib.customers.schemas import ExactEmail, OrderCustomer, OrderCustomerInput
 from chalicelib.listing import external_ids
 from chalicelib.listing.external_ids import ExternalId
 from chalicelib.products.schemas import COST, Price, ShopCurrency
@@ -1098,6 +1098,7 @@ class ListOrders(listing.Dated):
         *("status", "source", "payment_status", "refund_status", "balance", "shipping_status"),
         *("customer_id", "sales_rep_id", "tag"),
     )
+    exact = ("number", "email")
 
     search: Annotated[
         str,
@@ -1123,6 +1124,12 @@ class ListOrders(listing.Dated):
     sales_rep_id: Annotated[str, Field(max_length=64)] = ""
     tag: Annotated[str, Field(max_length=50, description="One of the order's tags")] = ""
     external_id: Annotated[ExternalId, Field(description=external_ids.FILTER)] = ""
+    number: Annotated[
+        str,
+        Field(max_length=50, description="The order's whole number"),
+        AfterValidator(strip_number_sign),
+    ] = ""
+    email: ExactEmail = ""
     sort: Annotated[OrderSort, about("The order of the list.")] = OrderSort.NEWEST
 
     def accepted_values(self) -> dict[str, frozenset[str]]:

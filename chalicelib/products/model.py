@@ -62,6 +62,7 @@ KIND: Final = listing.Kind(
     inside=30,
     room=60,
     identified=("product", "variant"),
+    exact={"sku": lambda product: product.skus},
 )
 
 

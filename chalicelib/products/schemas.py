@@ -483,6 +483,7 @@ class ListProducts(listing.Filters):
     shape: ClassVar[type] = ShownProduct
 
     facets = ("status", "type", "storefront", "vendor", "tag")
+    exact = ("sku",)
 
     search: Annotated[str, length(200), Field(description="Beginnings of words")] = ""
     status: Several[ProductStatus] = Field(default_factory=list)
@@ -493,6 +494,9 @@ class ListProducts(listing.Filters):
     published: bool | None = None
     external_id: Annotated[
         ExternalId, Field(description=f"{external_ids.FILTER}, or with such a variant")
+    ] = ""
+    sku: Annotated[
+        str, length(100), about("The whole SKU, of the product or of one of its variants.")
     ] = ""
     sort: Annotated[ProductSort, about("The order of the list.")] = ProductSort.NEWEST
 

@@ -76,8 +76,8 @@ BOUNDS: Final = {
     "max_length 30": "field",
     "max_length 40": "deliveredAt encoding from orderDate processedAt receivedAt shippedAt to",
     "max_length 50": """
-        addTags barcode carrier columns format mapping method name paymentMethod reason removeTags
-        source tag tags""",
+        addTags barcode carrier columns format mapping method name number paymentMethod reason
+        removeTags source tag tags""",
     "max_length 60": """
         customerId defaultAddressId id ids into jobId keyId lineItemId orderId paymentId productId
         remove subject variantId variantIds""",

@@ -223,6 +223,7 @@ class Operations:
         search: str | None = None,
         tag: str | None = None,
         external_id: str | None = None,
+        email: str | None = None,
         sort: CustomerSort | None = None,
         timeout: float | None = None,
     ) -> CustomerList:
@@ -245,6 +246,7 @@ class Operations:
                 "search": search,
                 "tag": tag,
                 "externalId": external_id,
+                "email": email,
                 "sort": sort,
             },
             timeout=timeout,
@@ -259,6 +261,7 @@ class Operations:
         search: str | None = None,
         tag: str | None = None,
         external_id: str | None = None,
+        email: str | None = None,
         sort: CustomerSort | None = None,
         timeout: float | None = None,
     ) -> Iterator[Customer]:
@@ -269,6 +272,7 @@ class Operations:
             "search": search,
             "tag": tag,
             "externalId": external_id,
+            "email": email,
             "sort": sort,
         }
         return walk(
@@ -816,6 +820,8 @@ class Operations:
         sales_rep_id: str | None = None,
         tag: str | None = None,
         external_id: str | None = None,
+        number: str | None = None,
+        email: str | None = None,
         sort: OrderSort | None = None,
         timeout: float | None = None,
     ) -> OrderList:
@@ -851,6 +857,8 @@ class Operations:
                 "salesRepId": sales_rep_id,
                 "tag": tag,
                 "externalId": external_id,
+                "number": number,
+                "email": email,
                 "sort": sort,
             },
             timeout=timeout,
@@ -877,6 +885,8 @@ class Operations:
         sales_rep_id: str | None = None,
         tag: str | None = None,
         external_id: str | None = None,
+        number: str | None = None,
+        email: str | None = None,
         sort: OrderSort | None = None,
         timeout: float | None = None,
     ) -> Iterator[Order]:
@@ -899,6 +909,8 @@ class Operations:
             "salesRepId": sales_rep_id,
             "tag": tag,
             "externalId": external_id,
+            "number": number,
+            "email": email,
             "sort": sort,
         }
         return walk(
@@ -1286,6 +1298,7 @@ class Operations:
         tag: str | None = None,
         published: bool | None = None,
         external_id: str | None = None,
+        sku: str | None = None,
         sort: ProductSort | None = None,
         timeout: float | None = None,
     ) -> ProductList:
@@ -1313,6 +1326,7 @@ class Operations:
                 "tag": tag,
                 "published": published,
                 "externalId": external_id,
+                "sku": sku,
                 "sort": sort,
             },
             timeout=timeout,
@@ -1332,6 +1346,7 @@ class Operations:
         tag: str | None = None,
         published: bool | None = None,
         external_id: str | None = None,
+        sku: str | None = None,
         sort: ProductSort | None = None,
         timeout: float | None = None,
     ) -> Iterator[Product]:
@@ -1347,6 +1362,7 @@ class Operations:
             "tag": tag,
             "published": published,
             "externalId": external_id,
+            "sku": sku,
             "sort": sort,
         }
         return walk(

@@ -223,6 +223,7 @@ class AsyncOperations:
         search: str | None = None,
         tag: str | None = None,
         external_id: str | None = None,
+        email: str | None = None,
         sort: CustomerSort | None = None,
         timeout: float | None = None,
     ) -> CustomerList:
@@ -245,6 +246,7 @@ class AsyncOperations:
                 "search": search,
                 "tag": tag,
                 "externalId": external_id,
+                "email": email,
                 "sort": sort,
             },
             timeout=timeout,
@@ -259,6 +261,7 @@ class AsyncOperations:
         search: str | None = None,
         tag: str | None = None,
         external_id: str | None = None,
+        email: str | None = None,
         sort: CustomerSort | None = None,
         timeout: float | None = None,
     ) -> AsyncIterator[Customer]:
@@ -269,6 +272,7 @@ class AsyncOperations:
             "search": search,
             "tag": tag,
             "externalId": external_id,
+            "email": email,
             "sort": sort,
         }
         return walk(
@@ -820,6 +824,8 @@ class AsyncOperations:
         sales_rep_id: str | None = None,
         tag: str | None = None,
         external_id: str | None = None,
+        number: str | None = None,
+        email: str | None = None,
         sort: OrderSort | None = None,
         timeout: float | None = None,
     ) -> OrderList:
@@ -855,6 +861,8 @@ class AsyncOperations:
                 "salesRepId": sales_rep_id,
                 "tag": tag,
                 "externalId": external_id,
+                "number": number,
+                "email": email,
                 "sort": sort,
             },
             timeout=timeout,
@@ -881,6 +889,8 @@ class AsyncOperations:
         sales_rep_id: str | None = None,
         tag: str | None = None,
         external_id: str | None = None,
+        number: str | None = None,
+        email: str | None = None,
         sort: OrderSort | None = None,
         timeout: float | None = None,
     ) -> AsyncIterator[Order]:
@@ -903,6 +913,8 @@ class AsyncOperations:
             "salesRepId": sales_rep_id,
             "tag": tag,
             "externalId": external_id,
+            "number": number,
+            "email": email,
             "sort": sort,
         }
         return walk(
@@ -1290,6 +1302,7 @@ class AsyncOperations:
         tag: str | None = None,
         published: bool | None = None,
         external_id: str | None = None,
+        sku: str | None = None,
         sort: ProductSort | None = None,
         timeout: float | None = None,
     ) -> ProductList:
@@ -1317,6 +1330,7 @@ class AsyncOperations:
                 "tag": tag,
                 "published": published,
                 "externalId": external_id,
+                "sku": sku,
                 "sort": sort,
             },
             timeout=timeout,
@@ -1336,6 +1350,7 @@ class AsyncOperations:
         tag: str | None = None,
         published: bool | None = None,
         external_id: str | None = None,
+        sku: str | None = None,
         sort: ProductSort | None = None,
         timeout: float | None = None,
     ) -> AsyncIterator[Product]:
@@ -1351,6 +1366,7 @@ class AsyncOperations:
             "tag": tag,
             "published": published,
             "externalId": external_id,
+            "sku": sku,
             "sort": sort,
         }
         return walk(
