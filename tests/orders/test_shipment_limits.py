@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from chalicelib.storage import table
 from tests.orders.build import Order, counts_agree, line, new_order, placed, variant
 from tests.orders.test_shipments import paid, parcel, ship
 from tests.support.dynamodb_double import Crash, Double, Fault
@@ -101,6 +102,18 @@ def test_what_a_closed_order_did_not_ship_is_refunded_as_not_returned(shop: Shop
     more = order.refund(lines=[order.first_line(quantity=1, returned=0)])
     assert more.json["lines"][0]["available"] == 0
     assert order.refund(lines=[order.first_line(quantity=2, returned=2)]).status == 201
+
+
+def test_a_shipment_of_a_line_that_release_1_0_0_removed_is_cancelled(shop: Shop) -> None:
+    order = paid(shop, line(variant(shop, 9), 3), line(variant(shop, 9), 2))
+    (made,) = ship(order, (0, 2), (1, 1)).json["shipments"]
+    item = table.get((order["id"], "order"))
+    assert item
+    table.put({**item, "lineItems": item["lineItems"][1:]})
+    assert [one["toShip"] for one in order.read()["lineItems"]] == [1]
+    assert order.post(f"/shipments/{made['id']}/cancel", {}).status == 200
+    assert ship(order).json["status"] == "SHIPPED"
+    assert counts_agree()
 
 
 @pytest.mark.parametrize("fault", [Fault.CRASH, Fault.CRASH_AFTER])
