@@ -10,7 +10,13 @@ from chalicelib.events import model as events
 from chalicelib.imports import model as imports
 from chalicelib.listing import lists, menus, pages, search, shelf
 from chalicelib.orders import model as orders
-from chalicelib.orders.schemas import MOST_LINES, MOST_PARCELS, MOST_PIECES, MOST_SHIPMENTS
+from chalicelib.orders.schemas import (
+    LARGEST_SPECIFICATION,
+    MOST_LINES,
+    MOST_PARCELS,
+    MOST_PIECES,
+    MOST_SHIPMENTS,
+)
 from chalicelib.products import model as products
 from chalicelib.products import schemas as product_schemas
 from chalicelib.reports import model as reports
@@ -71,6 +77,8 @@ _LIMITS: Final = {
     "products of an order": orders.MOST_PRODUCTS,
     "payments and refunds of an order": orders.MOST_TRANSFERS,
     "bytes of an order with them, without note, tags and history": orders.LARGEST_GROWN,
+    "names of a product's specification, and of a line's": product_schemas.MOST_SPECIFIED,
+    "bytes of a line's specification": LARGEST_SPECIFICATION,
     "shipments of an order": MOST_SHIPMENTS,
     "parcels of an order": MOST_PARCELS,
     "entries of an order's history; the first and the latest are kept": orders.MOST_HISTORY,

@@ -5,6 +5,7 @@ The import (`imports/formats/sheet.py`, `cells.py`) takes off what is put on her
 
 import csv
 import io
+import json
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from typing import Final
@@ -43,6 +44,15 @@ def cell(value: object) -> str:
 def join_list(values: Iterable[str]) -> str:
     r"""Return a list separated by commas; a comma within a value is `\,`, a backslash `\\`."""
     return ", ".join(value.replace("\\", "\\\\").replace(",", "\\,") for value in values)
+
+
+def flat_text(value: object) -> object:
+    """Return a list of texts separated by commas, and other lists and objects as JSON."""
+    if isinstance(value, list) and all(isinstance(one, str) for one in value):
+        return join_list(value)
+    if isinstance(value, list | dict):
+        return json.dumps(value, ensure_ascii=False) if value else None
+    return value
 
 
 def lines(rows: Iterable[Sequence[object]]) -> bytes:

@@ -9,7 +9,7 @@ from typing import Any, Final
 from chalicelib.customers.model import show as show_customer
 from chalicelib.customers.schemas import OrderCustomer, ShownCustomer
 from chalicelib.exports import products
-from chalicelib.exports.cells import BOM, join_list, lines
+from chalicelib.exports.cells import BOM, flat_text, join_list, lines
 from chalicelib.exports.model import ExportColumns, ExportFormat, ExportType
 from chalicelib.ledger.model import MovementActor, ShownMovement
 from chalicelib.ledger.model import show as show_movement
@@ -33,11 +33,17 @@ _SUMS: Final = (
     ),
 )
 # Columns that the first release had not are the last.
-_PIECES: Final = {"shippedQuantity": "lineShippedQuantity", "toShip": "lineToShip"}
+_LATER_OF_LINE: Final = {
+    "shippedQuantity": "lineShippedQuantity",
+    "toShip": "lineToShip",
+    "make": "lineMake",
+    "dueOn": "lineDueOn",
+    "specification": "lineSpecification",
+}
 _LINE: Final = {
     name: f"line{name[0].upper()}{name[1:]}"
     for name in LineItem.__annotations__
-    if name not in _PIECES
+    if name not in _LATER_OF_LINE
 }
 _CUSTOMER: Final = {
     name: f"customer{name[0].upper()}{name[1:]}" for name in OrderCustomer.__annotations__
@@ -53,13 +59,13 @@ _NESTED: Final = {
     "shipments",
     *dict(_ADDRESSES.values()),
 }
-_LATER: Final = ("closedAt", "closeReason", "closedBy", "kept", "shippingStatus")
+_LATER: Final = ("closedAt", "closeReason", "closedBy", "kept", "shippingStatus", "dueOn")
 _PLAIN: Final = tuple(
     name for name in ShownOrder.__annotations__ if name not in {*_NESTED, *_LATER}
 )
 ORDERS: Final = (
     *(*_PLAIN, "tags", *_CUSTOMER.values(), *_LINE.values(), *_ADDRESSES),
-    *(*_LATER, *_PIECES.values()),
+    *(*_LATER, *_LATER_OF_LINE.values()),
 )
 _PARCEL: Final = ("trackingNumber", "trackingUrl")
 _ADDRESS: Final = tuple(Address.__annotations__)
@@ -123,14 +129,18 @@ def _order_rows(order: Fields) -> Iterator[list[object]]:
     whole = {name: order[name] for name in (*_PLAIN, *_LATER)}
     whole |= {"tags": join_list(order["tags"])}
     whole |= {name: _amount(order[name]) for name in ("deposit", "discount")}
-    whole["metadata"] = _flat_text(order["metadata"])
+    whole["metadata"] = flat_text(order["metadata"])
     whole["balanceDue"] = Decimal(order["balanceDue"])  # may be negative
     whole |= {column: customer.get(name) for name, column in _CUSTOMER.items()}
     for column, (name, part) in _ADDRESSES.items():
         whole[column] = (order[name] or {}).get(part)
     for place, line in enumerate(order["lineItems"]):
         shown = line | {"discount": _amount(line["discount"])}
-        row = {**whole, **{column: shown[name] for name, column in (_LINE | _PIECES).items()}}
+        shown["specification"] = flat_text(line["specification"])
+        row = {
+            **whole,
+            **{column: shown[name] for name, column in (_LINE | _LATER_OF_LINE).items()},
+        }
         if place:
             row |= dict.fromkeys(_SUMS)
         yield [row[column] for column in ORDERS]
@@ -166,15 +176,7 @@ def _movement_row(movement: Fields) -> list[object]:
 
 
 def _customer_row(customer: Mapping[str, object]) -> list[object]:
-    return [_flat_text(customer.get(column)) for column in CUSTOMERS]
-
-
-def _flat_text(value: object) -> object:
-    if isinstance(value, list) and all(isinstance(member, str) for member in value):
-        return join_list(value)
-    if isinstance(value, list | dict):
-        return json.dumps(value, ensure_ascii=False) if value else None
-    return value
+    return [flat_text(customer.get(column)) for column in CUSTOMERS]
 
 
 def _json_line(shown: Mapping[str, object]) -> bytes:

@@ -7,7 +7,7 @@ the same rows from the first on. In Shopify's columns the first variant is in th
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from chalicelib.exports.cells import Text, join_list
+from chalicelib.exports.cells import Text, flat_text, join_list
 from chalicelib.products.model import Product
 
 _Fields = Mapping[str, object]
@@ -17,13 +17,14 @@ BACKROOM: Final = (
     *("slug", "name", "description", "status", "price", "compareAtPrice", "sku", "vendor"),
     *("type", "tags", "variantTitle", "variantSku", "variantPrice", "stock", "barcode", "cost"),
     *("imageUrl", "imageAlt", "published", "storefront", "lowStockThreshold", "seoTitle"),
-    *("seoDescription",),
+    *("seoDescription", "madeToOrder", "leadDays", "specification"),
 )
 # Of these, the ones that a spreadsheet must not take for numbers or dates.
 _TEXTS: Final = frozenset(
     (
         *("slug", "name", "description", "sku", "vendor", "type", "tags", "variantTitle"),
         *("variantSku", "barcode", "imageAlt", "storefront", "seoTitle", "seoDescription"),
+        "specification",
     )
 )
 # Shopify's new columns; the last is ours: Shopify has no price of a product besides its variants'.
@@ -52,6 +53,7 @@ def backroom_rows(product: Product) -> _Rows:
         "tags": join_list(fields["tags"]),
         "seoTitle": fields["seo"]["title"],
         "seoDescription": fields["seo"]["description"],
+        "specification": flat_text(fields["specification"]),
     }
     if _is_single(product):
         own: list[_Fields] = [{**first, **_variant_cells(variants[0])}]

@@ -37,7 +37,7 @@ def list_recounts(all_days: bool = False) -> Iterator[tuple[str, listing.Recount
     """Of each kind of record, by its name, and of the days that the summary shows, or of all."""
     for each in ALL:
         yield each.kind.name, listing.recount(each.kind)
-    for kind in (orders.TRANSACTIONS, orders.SHIPMENTS):
+    for kind in (orders.TRANSACTIONS, orders.SHIPMENTS, orders.DUE):
         yield kind.name, listing.recount(kind)
     first = date(2, 1, 1) if all_days else summary.first_day(timezone.today())
     yield "sales", orders.compare_sales(first)

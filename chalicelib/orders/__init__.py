@@ -6,6 +6,6 @@
   was shipped, came back, and is still to ship); its money: `account` (what
   follows from payments and refunds), `payments`, `refunds`
 - the table: `store` (an order and its effects in one commit), `room` (what fits into that commit),
-  `numbers`, `transactions`, `carriers` (that the shop knows), `sales` and `spending` (totals, and
-  their comparison with the orders)
+  `numbers`, `transactions`, `due` (the list of what is due), `carriers` (that the shop knows),
+  `sales` and `spending` (totals, and their comparison with the orders)
 """

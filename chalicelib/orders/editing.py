@@ -7,6 +7,7 @@ total.
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from decimal import Decimal
 from fractions import Fraction
 from itertools import accumulate
@@ -36,7 +37,7 @@ from chalicelib.orders.transitions import BEFORE_SHIPPING
 from chalicelib.problems import Invalid
 from chalicelib.products.model import Product
 from chalicelib.storage.attributes import Fields
-from chalicelib.values import ids, money
+from chalicelib.values import clock, ids, money, timezone
 
 T = TypeVar("T")
 # Pieces that are taken of each variant; negative: they return.
@@ -140,7 +141,8 @@ def make_edit(
     refunded. The stock is not checked.
     """
     _refuse_late_edit(fields, wanted)
-    new_lines, moves = _edit_lines(fields, wanted, products)
+    lead_from = None if fields["dueOn"] else timezone.day_at(clock.parse(now))
+    new_lines, moves = _edit_lines(fields, wanted, products, lead_from)
     after: StoredOrder = {**fields, "lineItems": new_lines}
     if wanted.is_of_amounts:
         after = {**after, **_edit_sums(fields, new_lines, wanted)}
@@ -198,7 +200,10 @@ def _refuse_late_edit(fields: StoredOrder, wanted: EditOrder) -> None:
 
 
 def _edit_lines(
-    fields: StoredOrder, wanted: EditOrder, products: Mapping[str, Product]
+    fields: StoredOrder,
+    wanted: EditOrder,
+    products: Mapping[str, Product],
+    lead_from: date | None,
 ) -> tuple[list[OrderLine], Moves]:
     """Return the lines after the edit, and what it takes from the stock of each product.
 
@@ -223,7 +228,7 @@ def _edit_lines(
         after.pop(id, None)
     if errors:
         raise Invalid.fields(errors)
-    kept = [*after.values(), *lines.make_lines(wanted.add, "add", products)]
+    kept = [*after.values(), *lines.make_lines(wanted.add, "add", products, lead_from)]
     if not kept:
         raise EmptyOrder
     if len(kept) > MOST_LINES:
@@ -254,8 +259,14 @@ def _change_line(
         after["price"] = change.price
     if "note" in given:
         after["note"] = change.note or None
+    if "due_on" in given:
+        after["dueOn"] = change.due_on
+    if "specification" in given:
+        after["specification"] = lines.to_specification(change.specification)
     if change.quantity:
         _set_quantity(after, change.quantity, path, products, errors, pieces=pieces)
+    if change.make is not None and change.make != line["make"]:
+        _set_make(after, change.make, path, products, errors, pieces=pieces)
     discount = change.discount if "discount" in given else lines.to_discount_input(line["discount"])
     if change.quantity != 0:
         lines.price_line(after, discount, path, errors)
@@ -280,6 +291,9 @@ def _set_quantity(
     if left < 0:
         raise BelowRefunded(f"{refunded} pieces of the line {line['id']!r} were refunded.")
     _refuse_below_shipped(line["id"], quantity, pieces)
+    if line["make"]:
+        line["quantity"] = quantity
+        return
     skipped = line["quantity"] - refunded - taken - line["oversold"]
     untaken = max(skipped, line.get("untaken", 0))
     if more > 0 and (id := line["variantId"]):
@@ -298,6 +312,35 @@ def _set_quantity(
     line |= {"quantity": quantity, "taken": taken, "oversold": oversold}
     if untaken:
         line["untaken"] = untaken
+
+
+def _set_make(
+    line: OrderLine,
+    make: bool,
+    path: str,
+    products: Mapping[str, Product],
+    errors: lines.Errors,
+    *,
+    pieces: Pieces,
+) -> None:
+    """Let a line be made, so that its stock returns, or be sold, so that it takes stock.
+
+    What is wrong is added to `errors`: pieces were shipped, or the variant is gone.
+    """
+    id = line["variantId"]
+    product = products.get(ids.product_of(id)) if id else None
+    code, message = "", ""
+    if pieces.shipped:
+        code, message = "too_late", "can no longer change: pieces of the line were shipped"
+    elif id and (product is None or product.variant(id) is None):
+        code, message = "unknown_variant", "cannot change: the variant no longer exists"
+    if code:
+        errors.append({"field": f"{path}.make", "code": code, "message": message})
+        return
+    takes_stock = not make and id and product and id in product.quantities
+    taken = line["quantity"] - line["refundedQuantity"] if takes_stock else 0
+    line |= {"make": make, "taken": taken, "oversold": 0}
+    line.pop("untaken", None)
 
 
 def _refuse_below_shipped(id: str, quantity: int, pieces: Pieces) -> None:
@@ -380,7 +423,10 @@ def _show_differing_lines(
         yield {"lineItemId": None, "change": "ADDED", "fields": []}
 
 
-_LINE: Final = ("title", "quantity", "price", "discount", "total", "note")
+_LINE: Final = (
+    *("title", "quantity", "price", "discount", "total", "note"),
+    *("make", "dueOn", "specification"),
+)
 
 
 def _describe_edit(before: Fields, after: Fields) -> Iterator[str]:
@@ -407,7 +453,7 @@ def _describe_field(name: str, before: Fields, after: Fields) -> str:
     """Return a text such as `quantity 1 → 2`, only the name of a note, or "" if nothing differs."""
     if before[name] == after[name]:
         return ""
-    if name == "note":
+    if name in {"note", "specification"}:
         return name
     return f"{name} {_short_text(before[name])} → {_short_text(after[name])}"
 

@@ -46,7 +46,7 @@ from chalicelib.orders.transitions import (
 from chalicelib.problems import Invalid
 from chalicelib.products.model import Product
 from chalicelib.storage.attributes import Fields
-from chalicelib.values import addresses, clock, ids, money
+from chalicelib.values import addresses, clock, ids, money, timezone
 from chalicelib.values.addresses import Address
 from chalicelib.values.forgetting import Person
 
@@ -70,7 +70,9 @@ def create_order(
     `products`: those of its lines that exist, by id; `by`: the name of the key that places it;
     `now`: ISO 8601. Raise Invalid.
     """
-    new_lines = lines.make_lines(new.line_items, "lineItems", products)
+    placed = new.order_date or new.processed_at or now
+    lead_from = None if new.due_on else timezone.day_at(clock.parse(placed))
+    new_lines = lines.make_lines(new.line_items, "lineItems", products, lead_from)
     if new.stock_policy is not StockPolicy.CHECK:
         new_lines = list(lines.allot_stock(new_lines, products, new.stock_policy))
     customer_fields = of_order(customer) if customer else None
@@ -125,6 +127,7 @@ def _initial_fields(
         "tags": _drop_repeats(new.tags),
         "externalId": new.external_id or None,
         "metadata": new.metadata or {},
+        "dueOn": new.due_on,
         "trackingNumber": None,
         "orderDate": new.order_date or new.processed_at or now,
         "paidAt": None,
@@ -189,6 +192,9 @@ def apply_change(order: Order, change: OrderChange, by: str, now: str) -> Order:
     others = {name: value for name, value in given.items() if name not in money_fields}
     fields = cast(StoredOrder, {**order.fields, **_clean_fields(others)})
     _refuse_late_addresses(order, fields)
+    if order.status not in BEFORE_SHIPPING and fields["dueOn"] != order.fields["dueOn"]:
+        message = f"can no longer change: the order is {order.status}"
+        raise Invalid.field("dueOn", "too_late", message)
     former = order.fields["formerly"].items()
     fields["formerly"] = {name: id for name, id in former if fields[name] == order.fields[name]}
     status = order.status
@@ -397,6 +403,8 @@ def _describe_changes(before: Fields, after: Fields) -> Iterator[str]:
             if before["kept"]
             else (f"closed, kept {after['kept']}")
         )
+    if before["dueOn"] != after["dueOn"]:
+        yield f"dueOn {before['dueOn'] or 'none'} → {after['dueOn'] or 'none'}"
     silent = ("note", "tags", "externalId", "metadata", *ADDRESSES)
     yield from (name for name in silent if before[name] != after[name])
     if _sent_deposit(before["deposit"]) != _sent_deposit(after["deposit"]):

@@ -6,6 +6,7 @@ discount; the total of an order is subtotal, less its discount, plus shipping an
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import date, timedelta
 from decimal import Decimal
 from typing import Final, TypedDict
 
@@ -15,6 +16,8 @@ from chalicelib.orders.schemas import (
     DiscountInput,
     LineItemInput,
     NewOrder,
+    SpecifiedValue,
+    SpecifiedValueInput,
     StockPolicy,
 )
 from chalicelib.problems import Invalid
@@ -25,6 +28,7 @@ Errors = list[dict[str, str]]
 Lines = Sequence[OrderLine]
 
 _NOTHING: Final = Decimal(0)
+_FIRST_DAY: Final = date(2000, 1, 1)  # by which something can be due
 
 
 class OrderSums(TypedDict):
@@ -59,11 +63,15 @@ def refuse_many_products(product_ids: Iterable[str], field: str) -> None:
 
 
 def make_lines(
-    sent: Sequence[LineItemInput], field: str, products: Mapping[str, Product]
+    sent: Sequence[LineItemInput],
+    field: str,
+    products: Mapping[str, Product],
+    lead_from: date | None,
 ) -> list[OrderLine]:
     """Return new order lines, priced. Raise Invalid with the errors of all lines.
 
     `field`: the field of the request that has the lines; `products`: those that exist, by id.
+    `lead_from`: the day from which the lead time of what is made counts; None: the order has a day.
     """
     errors: Errors = []
     lines = [
@@ -71,7 +79,18 @@ def make_lines(
     ]
     if errors:
         raise Invalid.fields(errors)
+    if lead_from:
+        for line in lines:
+            _set_lead_time(line, products, lead_from)
     return lines
+
+
+def _set_lead_time(line: OrderLine, products: Mapping[str, Product], start: date) -> None:
+    """Give a line that is made, and has no day, the day after the lead time of its product."""
+    if line["make"] and line["productId"] and not line["dueOn"]:
+        days = products[line["productId"]].fields["leadDays"]
+        if days is not None and start >= _FIRST_DAY:
+            line["dueOn"] = (start + timedelta(days=int(days))).isoformat()
 
 
 def _make_line(
@@ -94,6 +113,9 @@ def _make_line(
         "taken": 0,
         "oversold": 0,
         "refundedQuantity": 0,
+        "make": bool(sent.make),
+        "dueOn": sent.due_on,
+        "specification": to_specification(sent.specification),
     }
     if sent.variant_id is None:
         missing = [name for name in ("title", "price") if getattr(sent, name) is None]
@@ -130,8 +152,24 @@ def _take_from_variant(
         "sku": variant["sku"],
         "price": sent.price or variant["price"],
         "cost": variant["cost"],
-        "taken": sent.quantity if id in product.quantities else 0,
+        "make": bool(product.fields["madeToOrder"] if sent.make is None else sent.make),
     }
+    if id in product.quantities and not line["make"]:
+        line["taken"] = sent.quantity
+
+
+def to_specification(sent: Iterable[SpecifiedValueInput]) -> list[SpecifiedValue]:
+    """Return the details of a line as stored: an empty value is null."""
+    return [{"name": one.name, "value": one.value or None} for one in sent]
+
+
+def sold_pieces(lines: Lines) -> dict[str, dict[str, int]]:
+    """Return the pieces that lines sell from the stock: product id → variant id → pieces."""
+    sold: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
+    for line in lines:
+        if line["productId"] and line["variantId"] and not line["make"]:
+            sold[line["productId"]][line["variantId"]] += line["quantity"]
+    return sold
 
 
 def allot_stock(

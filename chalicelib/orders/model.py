@@ -34,6 +34,7 @@ from chalicelib.orders.schemas import (
     ShownRefund,
     ShownShipment,
     ShownTransaction,
+    SpecifiedValue,
 )
 from chalicelib.orders.transitions import BEFORE_SHIPPING
 from chalicelib.storage.attributes import Fields, Item
@@ -112,6 +113,9 @@ class OrderLine(TypedDict):
     oversold: int
     untaken: NotRequired[int]
     refundedQuantity: int
+    make: bool
+    dueOn: str | None
+    specification: list[SpecifiedValue]
 
 
 class Payment(ShownPayment):
@@ -166,6 +170,7 @@ class StoredOrder(TypedDict):
     kept: NotRequired[str | None]
     note: str | None
     tags: list[str]
+    dueOn: str | None
     trackingNumber: str | None
     externalId: str | None
     metadata: dict[str, object]
@@ -352,19 +357,34 @@ def _balance_facet(fields: Fields) -> str:
     return Balance.DUE if balance > 0 else Balance.OWED if balance < 0 else ""
 
 
+def due_day(order: Order) -> str | None:
+    """Return the day by which an open order is due: its own, or the earliest of what is to ship."""
+    if order.status not in BEFORE_SHIPPING or order.fields["closedAt"]:
+        return None
+    left = (line for line in order.fields["lineItems"] if order.pieces[line["id"]].to_ship)
+    days = (line["dueOn"] for line in left if line["dueOn"])
+    return order.fields["dueOn"] or min(days, default=None)
+
+
 def to_item(order: Order) -> Item:
     """Return the attributes of an order's item, without its keys."""
     return {**metadata.to_stored(order.fields), "version": order.version}
 
 
 def from_item(item: Item) -> Order:
-    """Return the order of an item. The first release closed no orders, and had no shipments."""
-    fields = {**_NOT_CLOSED, **metadata.from_stored(item)}
+    """Return the order of an item.
+
+    The first release closed no orders, and had no shipments and nothing to make.
+    """
+    fields = {**_NOT_THERE, **metadata.from_stored(item)}
+    if "lineItems" in fields:
+        fields["lineItems"] = [{**NOT_MADE, **line} for line in fields["lineItems"]]
     fields |= pieces.restore_shipments(fields)
     return Order(cast(StoredOrder, fields), item["version"])
 
 
-_NOT_CLOSED: Final = dict.fromkeys(("closedAt", "closeReason", "closedBy", "kept"))
+_NOT_THERE: Final = dict.fromkeys(("closedAt", "closeReason", "closedBy", "kept", "dueOn"))
+NOT_MADE: Final[Fields] = {"make": False, "dueOn": None, "specification": []}
 
 
 # --- What is shown --------------------------------------------------------------------------------

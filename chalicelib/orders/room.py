@@ -14,6 +14,7 @@ from typing import Final
 from chalicelib.orders.model import (
     LARGEST_GROWN,
     LARGEST_ORDER,
+    NOT_MADE,
     Order,
     StoredOrder,
     show_order,
@@ -21,6 +22,7 @@ from chalicelib.orders.model import (
 from chalicelib.orders.pieces import new_shipment, shipping_status
 from chalicelib.orders.schemas import ShipmentState, TransactionKind
 from chalicelib.problems import Invalid
+from chalicelib.storage.attributes import Fields
 
 # List entries of payments, voids and refunds in the commit that deletes them.
 MOST_TRANSACTION_ENTRIES: Final = 10
@@ -47,7 +49,8 @@ def room_for_words(fields: StoredOrder, other_items: int) -> tuple[int, int]:
     They share the transaction with the stock of each of its products and with `other_items`. None
     fits if a number is below zero.
     """
-    products = {line["productId"] for line in fields["lineItems"]} - {None}
+    stocked = (line["productId"] for line in fields["lineItems"] if not line["make"])
+    products = {*stocked} - {None}
     items = len(products) + other_items
     return (77 - items) // 2, 70 - items
 
@@ -80,21 +83,27 @@ def refuse_large_order(order: Order, field: str, without: frozenset[str] = froze
 
     `field`: the field of the request that makes it large.
     """
-    size = _shown_bytes(order, without)
+    size = _shown_bytes(order, without, grows=False)
     if size > LARGEST_ORDER:
         message = f"make an order of {size} bytes; at most {LARGEST_ORDER} are possible"
         raise Invalid.field(field, "too_large", message)
 
 
 def refuse_large_growth(order: Order) -> None:
-    """Raise Invalid if the events of an order would not fit with a note, tags and history."""
-    if _shown_bytes(order, GROWING) > LARGEST_GROWN:
+    """Raise Invalid if the events of an order would not fit with a note, tags and history.
+
+    Orders of release 1.0.0 have grown by fields of lines, and are not too large for that.
+    """
+    if _shown_bytes(order, GROWING, grows=True) > LARGEST_GROWN:
         message = f"The order would exceed {LARGEST_GROWN:,} bytes. Shorten notes or metadata."
         raise Invalid(message, code="too_large")
 
 
-def _shown_bytes(order: Order, without: frozenset[str]) -> int:
-    """Return the bytes of an order's JSON without these fields, and without what is derived."""
+def _shown_bytes(order: Order, without: frozenset[str], *, grows: bool) -> int:
+    """Return the bytes of an order's JSON without these fields, and without what is derived.
+
+    `grows`: also without what an order of release 1.0.0 says of lines that are not made.
+    """
     shown = {name: value for name, value in show_order(order).items() if name not in without}
     # Orders of release 1.0.0 have grown by this, and are not too large.
     implied = [
@@ -104,4 +113,12 @@ def _shown_bytes(order: Order, without: frozenset[str]) -> int:
     ]
     derived = len(_SHIPPING % (shipping_status(order.pieces).value, json.dumps(implied)))
     derived += sum(len(_PIECES % (one.shipped, one.to_ship)) for one in order.pieces.values())
+    if grows:
+        lines: list[Fields] = [*order.fields["lineItems"]]
+        derived += sum(
+            len(f'"{name}": {json.dumps(value)}, ')
+            for line in lines
+            for name, value in NOT_MADE.items()
+            if line[name] == value
+        )
     return len(json.dumps(shown, ensure_ascii=False).encode()) - derived

@@ -12,6 +12,7 @@ from chalicelib.orders.schemas import (
     CorrectPayment,
     EditOrder,
     EditPreview,
+    ListDueOrders,
     ListedShipment,
     ListOrderFields,
     ListShipments,
@@ -100,6 +101,23 @@ def create() -> Response:
         return reply(200, store.preview_create(new, caller().name))
     order, text = store.create(new, caller().name, once)
     return reply_text(201, text, etag=order.etag)
+
+
+@routes.get(
+    "/api/admin/orders/due",
+    "List the orders that are due",
+    role=Role.READER,
+    query=ListDueOrders,
+    answers={200: Walked[ShownOrder]},
+)
+def list_due_orders() -> Response:
+    """Open orders that have a day, earliest first: their own `dueOn`, or the earliest of the lines
+    that are not shipped. Overdue begins the day after it, in the shop's time zone.
+    """
+    wanted = query(ListDueOrders)
+    page, costs = store.list_due_orders(wanted.to_query(), wanted.fields), caller().sees_costs
+    shown = [show_order(one.order, wanted.fields, costs=costs) for one in page.records]
+    return reply_page(shown, page)
 
 
 @routes.get(

@@ -4,19 +4,28 @@ A field of a request without a text of its own has the text of the same field of
 """
 
 import re
-from datetime import timedelta
+from dataclasses import replace
+from datetime import date, timedelta
 from decimal import Decimal
 from typing import Annotated, ClassVar, Final, Literal, TypeVar
 
 from pydantic import AfterValidator, BeforeValidator, Field, field_validator, model_validator
 from pydantic.json_schema import SkipJsonSchema
+from pydantic_core import PydanticCustomError
 from typing_extensions import TypedDict
 
 from chalicelib import listing
 from chalicelib.customers.schemas import ExactEmail, OrderCustomer, OrderCustomerInput
 from chalicelib.listing import external_ids
 from chalicelib.listing.external_ids import ExternalId
-from chalicelib.products.schemas import COST, Price, ShopCurrency
+from chalicelib.products.schemas import (
+    COST,
+    MOST_SPECIFIED,
+    Price,
+    ShopCurrency,
+    SpecificationName,
+    refuse_repeated_names,
+)
 from chalicelib.schemas import (
     NUMBER,
     SEEN,
@@ -135,6 +144,13 @@ class ShownDiscount(TypedDict):
     reason: Annotated[str | None, about("Why.")]
 
 
+class SpecifiedValue(TypedDict):
+    """A detail of what is ordered, such as a ring's size."""
+
+    name: Annotated[str, about("Name, such as Ring size.")]
+    value: Annotated[str | None, about("What it is; null: not known, or erased.")]
+
+
 class LineItem(TypedDict):
     """`title`, `sku` and `price` as when the line was added. A custom line has no variant."""
 
@@ -154,6 +170,9 @@ class LineItem(TypedDict):
     refundedQuantity: Annotated[int, about("Pieces that refunds named.")]
     shippedQuantity: Annotated[int, about("Pieces in shipments that were not cancelled.")]
     toShip: Annotated[int, about("Pieces still to ship: not refunded before they were shipped.")]
+    make: Annotated[bool, about("Whether it is made for this order: it takes no stock.")]
+    dueOn: Annotated[str | None, about("Its own day, of the shop; null: the order's, if any.")]
+    specification: Annotated[list[SpecifiedValue], about("What exactly is ordered.")]
 
 
 class ShownPayment(TypedDict):
@@ -474,6 +493,7 @@ class ShownOrder(TypedDict):
     note: Annotated[str | None, about("Free text about it.")]
     tags: Annotated[list[str], about("Words to find it by.")]
     trackingNumber: Annotated[str | None, about("Of the latest parcel; null: none is known.")]
+    dueOn: Annotated[str | None, about("Day of the shop by which it is due; null: its lines'.")]
     externalId: Annotated[str | None, about(external_ids.ABOUT)]
     metadata: Annotated[dict[str, object], about(METADATA)]
     orderDate: Annotated[str, about("When it was ordered; may be in the past.")]
@@ -625,6 +645,49 @@ class DiscountInput(Stripped):
         return self
 
 
+def _parse_day(value: str) -> str:
+    """Return a day from 2000 to 2100 as it is. Raise ValueError, and an error for another year."""
+    try:
+        day = date.fromisoformat(value) if _DAY.fullmatch(value) else None
+    except ValueError:
+        day = None
+    if day is None:
+        raise ValueError("must be a day, such as 2026-12-24")
+    if not 2000 <= day.year <= 2100:
+        raise PydanticCustomError("out_of_range", "must be in the years 2000 to 2100")
+    return value
+
+
+_DAY: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+Day = Annotated[
+    str, AfterValidator(_parse_day), Field(json_schema_extra={"format": "date"}, max_length=40)
+]
+
+
+class SpecifiedValueInput(Stripped):
+    """A detail of what is ordered, such as a ring's size."""
+
+    shape: ClassVar[type] = SpecifiedValue
+
+    name: SpecificationName
+    value: Annotated[str, length(500)] | None = None
+
+
+def _check_specification(values: list[SpecifiedValueInput]) -> list[SpecifiedValueInput]:
+    """Return the details of a line. Raise an error for a name twice, or too many bytes."""
+    size = sum(len(f"{one.name}{one.value or ''}".encode()) for one in values)
+    if size > LARGEST_SPECIFICATION:
+        message = f"must be at most {LARGEST_SPECIFICATION:,} bytes in all"
+        raise PydanticCustomError("too_large", message)
+    return refuse_repeated_names(values)
+
+
+LARGEST_SPECIFICATION: Final = 8_000  # bytes of a line's names and values
+Specification = Annotated[
+    list[SpecifiedValueInput],
+    Field(max_length=MOST_SPECIFIED),
+    AfterValidator(_check_specification),
+]
 LineTitle = Annotated[str, SEEN, length(200, 1)]
 LineNote = Annotated[str, length(1_000)]
 
@@ -645,6 +708,11 @@ class LineItemInput(Stripped):
     price: Price | None = optional("Per piece; default: the variant's. A custom line needs one.")
     discount: DiscountInput | None = None
     note: LineNote | None = None
+    make: Annotated[bool, Field(strict=True)] | None = optional(
+        "Make it for this order, without stock; default: the product's `madeToOrder`."
+    )
+    due_on: Day | None = None
+    specification: Annotated[Specification, null_is([])] = Field(default_factory=list)
 
 
 def _check_above_zero(value: str) -> str:
@@ -971,6 +1039,7 @@ class NewOrder(Stripped):
     tags: Tags | None = None
     external_id: ExternalId | None = None
     metadata: Metadata | None = None
+    due_on: Day | None = None
     order_date: Date | None = optional(f"At most 24 hours ahead. {ZONE}")
     processed_at: Date | None = optional("The same as orderDate, which counts if both are sent.")
     dry_run: Annotated[Flag, about("Only say what the order would be.")] = False
@@ -999,6 +1068,7 @@ class OrderChange(Stripped):
     tags: Tags | None = None
     shipping_address: AddressInput | None = optional("Until the order is DELIVERED.")
     billing_address: AddressInput | None = optional("Until the order is DELIVERED.")
+    due_on: Day | None = optional("Until the order is SHIPPED; null: that of its lines.")
     external_id: ExternalId | None = None
     metadata: Metadata | None = None
 
@@ -1018,6 +1088,11 @@ class LineChange(Stripped):
     title: LineTitle | None = optional("Of a custom line.")
     discount: DiscountInput | None = None
     note: LineNote | None = None
+    make: Annotated[bool, Field(strict=True)] | None = optional(
+        "true: it is made, and its stock returns; false: it takes stock."
+    )
+    due_on: Day | None = optional("null: the order's day.")
+    specification: Annotated[Specification, null_is([])] = Field(default_factory=list)
 
 
 class EditedCustomer(Stripped):
@@ -1172,9 +1247,51 @@ class ListShipments(listing.Dated):
     ] = ""
 
 
+class DueIn(Choice):
+    """When something is due, by the shop's day. week: today, or in the six days that follow."""
+
+    OVERDUE = "overdue"
+    TODAY = "today"
+    WEEK = "week"
+
+
+class DueFilters(listing.Filters):
+    """Filters of a list in the order of the day by which something is due, earliest first."""
+
+    due: DueIn | None = optional("overdue: before today; week: from today on, seven days.")
+    from_: Annotated[Day, Field(alias="from", description="The first day, of the shop.")] = ""
+    to: Annotated[Day, about("The last day, of the shop.")] = ""
+
+    def sort_range(self) -> listing.Range:
+        first, end = self.from_, next_day(self.to) if self.to else ""
+        if self.due is not None:
+            start, stop = days_of(self.due, timezone.today())
+            first, end = max(first, start), min(end or stop, stop)
+        return listing.Range(first, end)
+
+    def to_query(self) -> listing.Query:
+        return replace(super().to_query(), forward=True)
+
+
+def next_day(day: str) -> str:
+    """Return the day after a day."""
+    return (date.fromisoformat(day) + timedelta(days=1)).isoformat()
+
+
+def days_of(due: DueIn, today: date) -> tuple[str, str]:
+    """Return the first day of what is due then, and the day after the last."""
+    days = 7 if due is DueIn.WEEK else 1
+    end = (today + timedelta(days=days)).isoformat()
+    return ("", today.isoformat()) if due is DueIn.OVERDUE else (today.isoformat(), end)
+
+
 class OrderFields(Sparse):
     shape: ClassVar[type] = ShownOrder
 
 
 class ListOrderFields(ListOrders, OrderFields):
+    pass
+
+
+class ListDueOrders(DueFilters, OrderFields):
     pass

@@ -24,6 +24,7 @@ from chalicelib.orders import (
     account,
     carriers,
     closing,
+    due,
     editing,
     lifecycle,
     lines,
@@ -93,6 +94,7 @@ earliest_recorded = transactions.earliest_recorded
 facts_about = lifecycle.facts_about
 TRANSACTIONS: Final = transactions.KIND
 SHIPMENTS: Final = shipments.KIND
+DUE: Final = due.KIND
 compare_spending = spending.compare_spending
 
 
@@ -211,6 +213,16 @@ def list_shipments(query: listing.Query) -> listing.Page[Shipment]:
 def compare_shipments() -> listing.Recount:
     """Compare the list of shipments with the orders to which it leads; return what differs."""
     return shipments.compare_entries(load)
+
+
+def list_due_orders(query: listing.Query, fields: Sequence[str]) -> listing.Page[due.DueOrder]:
+    """Return a page of the open orders that are due on a day. `fields`: load only these."""
+
+    def load_due(wanted: list[str]) -> list[due.DueOrder]:
+        orders = load(wanted, (*fields, *due.MADE_OF) if fields else ())
+        return [one for order in orders for one in due.list_due(order).values()]
+
+    return listing.read_page(due.KIND, query, load_due)
 
 
 def _load_orders_of_parts(
@@ -340,7 +352,8 @@ def _place_order(new: NewOrder, by: str, numbers: Numbers | None, once: Once | N
     last, has_room = items.get(NUMBERS), room.has_room_for_number(len(wanted))
     number = numbers.choose_number(last, has_room=has_room) if numbers else next_number(last)
     order = lifecycle.create_order(new, found, customer, number=number, by=by, now=now)
-    sold, oversold = [(found[id], pieces) for id, pieces in wanted.items()], Counter[str]()
+    pieces_sold = lines.sold_pieces(order.fields["lineItems"])
+    sold, oversold = [(found[id], pieces) for id, pieces in pieces_sold.items()], Counter[str]()
     if new.stock_policy is StockPolicy.CHECK:
         _require_stock(sold)
     else:
@@ -868,7 +881,7 @@ def _write(commit: Commit, before: Order | None, after: Order | None, action: st
         external_ids.held_ids("order", o.fields) if o else {} for o in (before, after)
     )
     others = transactions.count_items(before, after) + external_ids.count_writes(old_ids, new_ids)
-    others += shipments.count_items(before, after)
+    others += shipments.count_items(before, after) + due.count_items(before, after)
     words, changes = room.room_for_words(order.fields, others)
     RECORDS.write(
         commit,
@@ -885,6 +898,7 @@ def _write(commit: Commit, before: Order | None, after: Order | None, action: st
     sales.count_sales(commit, before, after)
     transactions.write_entries(commit, before, after)
     shipments.write_entries(commit, before, after)
+    due.write_entries(commit, before, after)
     commit.audit(_audit_entry(before, after, action))
     if after:
         for event, data in _list_events(before, after):

@@ -19,6 +19,7 @@ from chalicelib.products.model import (
     DEFAULT_VARIANT,
     LARGEST_PRODUCT,
     LOW_STOCK,
+    NOT_MADE,
     VARIANT_EXTRAS,
     Product,
     index_of,
@@ -45,6 +46,7 @@ _CLEARED: Item = {
     "images": [],
     "seo": {"title": None, "description": None},
     "lowStockThreshold": LOW_STOCK,
+    **NOT_MADE,
     "externalId": None,
     "metadata": {},
 }
@@ -115,6 +117,9 @@ def _clean_fields(given: Given, before: Fields | None = None) -> dict[str, objec
         fields["tags"] = list(dict.fromkeys(fields["tags"]))
     if "images" in fields:
         fields["images"] = [{"alt": None, **image} for image in fields["images"]]
+    if "specification" in fields:
+        plain = {"required": False, "choices": []}
+        fields["specification"] = [{**plain, **one} for one in fields["specification"]]
     if "seo" in given:
         kept = before["seo"] if before and given["seo"] else _CLEARED["seo"]
         fields["seo"] = {**kept, **fields["seo"]}

@@ -31,6 +31,12 @@ MOST_PARTS: Final = 30_000
 LARGEST_PRODUCT: Final = 200_000  # bytes of JSON: DynamoDB takes 400 KB, index and events included
 LOW_STOCK: Final = 5
 DEFAULT_VARIANT: Final = "Default"
+# What products of release 1.0.0 are: not made to order.
+NOT_MADE: Final[Mapping[str, object]] = {
+    "madeToOrder": False,
+    "leadDays": None,
+    "specification": [],
+}
 # What a variant has besides its title, SKU and price, and its value where it has none.
 VARIANT_EXTRAS: Final[Mapping[str, object]] = {
     **dict.fromkeys(("barcode", "cost", "externalId")),
@@ -124,7 +130,7 @@ class Product(listing.Record):
     @property
     def is_available(self) -> bool:
         """Whether one of its variants can be ordered."""
-        return any(
+        return bool(self.fields["madeToOrder"]) or any(
             self.quantities.get(variant["id"]) is None or self.quantities[variant["id"]] > 0
             for variant in self.fields["variants"]
         )
@@ -222,8 +228,8 @@ def attributes_of(fields: Iterable[str]) -> set[str]:
     made_of = {
         "currency": set[str](),
         "price": {"price", "variants"},
-        "available": {"variants", "quantities"},
-        "variants": {"variants", "sku", "price", "quantities"},
+        "available": {"variants", "quantities", "madeToOrder"},
+        "variants": {"variants", "sku", "price", "quantities", "madeToOrder"},
     }
     asked = [made_of.get(field, {field}) for field in fields]
     return {"id", "version"}.union(*asked) if asked else set()
@@ -242,7 +248,7 @@ def to_item(product: Product) -> Item:
 
 
 def from_item(item: Item, stock: Item | None) -> Product:
-    fields = metadata.from_stored(item)
+    fields = {**NOT_MADE, **metadata.from_stored(item)}
     if "variants" in fields:
         fields["variants"] = [
             {**one, "metadata": metadata.parse(one["metadata"])} for one in fields["variants"]
@@ -292,16 +298,20 @@ _PUBLIC: Final = PublicProduct.__annotations__
 def show_public(product: Product, fields: Collection[str] = ()) -> dict[str, object]:
     """Return the shape of PublicProduct, or these fields of it."""
     return _show_fields(
-        _PUBLIC, fields, product, lambda: [_show_public_variant(v) for v in product.variants()]
+        *(_PUBLIC, fields, product),
+        lambda: [
+            _show_public_variant(variant, bool(product.fields["madeToOrder"]))
+            for variant in product.variants()
+        ],
     )
 
 
-def _show_public_variant(variant: Variant) -> PublicVariant:
+def _show_public_variant(variant: Variant, is_made: bool) -> PublicVariant:
     stock = variant["stock"]
     return {
         "id": variant["id"],
         "title": variant["title"],
         "sku": variant["sku"],
         "price": variant["price"],
-        "available": stock is None or stock > 0,
+        "available": is_made or stock is None or stock > 0,
     }

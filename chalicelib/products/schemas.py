@@ -6,9 +6,10 @@ A field of a request without a text of its own has the text of the same field of
 import re
 from dataclasses import replace
 from decimal import Decimal
-from typing import Annotated, ClassVar, Final, Literal, NotRequired
+from typing import Annotated, ClassVar, Final, Literal, NotRequired, Protocol, TypeVar
 
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, WithJsonSchema
+from pydantic_core import PydanticCustomError
 from typing_extensions import TypeAliasType, TypedDict
 
 from chalicelib import listing, settings
@@ -17,12 +18,14 @@ from chalicelib.listing.external_ids import ExternalId
 from chalicelib.schemas import (
     SEEN,
     Choice,
+    Flag,
     QueryParameters,
     Several,
     Sparse,
     Stripped,
     about,
     length,
+    null_is,
     optional,
     texts_as_in,
 )
@@ -82,6 +85,14 @@ class Seo(TypedDict):
     description: Annotated[str | None, about("Free text.")]
 
 
+class SpecifiedName(TypedDict):
+    """What has to be known before a product can be made, such as a ring's size."""
+
+    name: Annotated[str, about("Name, such as Ring size.")]
+    required: Annotated[bool, about("Whether work lacks details without a value of it.")]
+    choices: Annotated[list[str], about("Its usual values; none: any text.")]
+
+
 class ShownProduct(TypedDict):
     """A product as the admin interface answers it."""
 
@@ -103,6 +114,9 @@ class ShownProduct(TypedDict):
     variants: Annotated[list[Variant], about("Variants; there is at least one.")]
     images: Annotated[list[Image], about("Images, the main one first.")]
     seo: Annotated[Seo, about("What search engines show.")]
+    madeToOrder: Annotated[bool, about("Whether it is made when ordered, and takes no stock.")]
+    leadDays: Annotated[int | None, about("Days from the order until it is due; null: no date.")]
+    specification: Annotated[list[SpecifiedName], about("What a made piece needs to be known.")]
     externalId: Annotated[str | None, about(external_ids.ABOUT)]
     metadata: Annotated[dict[str, object], about(METADATA)]
     createdAt: Annotated[str, about("When it was created.")]
@@ -148,7 +162,7 @@ class PublicVariant(TypedDict):
     sku: str | None
     price: str
     available: Annotated[
-        bool, about("Whether it can be ordered: its stock is above zero, or is not tracked.")
+        bool, about("Whether it can be ordered: it is in stock, not tracked, or made to order.")
     ]
 
 
@@ -170,6 +184,9 @@ class PublicProduct(TypedDict):
     variants: list[PublicVariant]
     images: list[Image]
     seo: Seo
+    madeToOrder: bool
+    leadDays: int | None
+    specification: list[SpecifiedName]
     createdAt: str
 
 
@@ -371,6 +388,39 @@ class VariantInput(NewVariant):
     id: Annotated[str, length(60)] | None = None
 
 
+class _Named(Protocol):
+    name: str
+
+
+_NamedPart = TypeVar("_NamedPart", bound=_Named)
+
+
+def refuse_repeated_names(named: list[_NamedPart]) -> list[_NamedPart]:
+    """Return parts that have a name each. Raise an error if two have the same, in any case."""
+    known = set[str]()
+    for one in named:
+        if one.name.casefold() in known:
+            raise PydanticCustomError("duplicate", "has {name} twice", {"name": repr(one.name)})
+        known.add(one.name.casefold())
+    return named
+
+
+MOST_SPECIFIED: Final = 30  # names in a specification
+SpecificationName = Annotated[str, SEEN, length(60, 1)]
+
+
+class SpecifiedNameInput(Stripped):
+    """What has to be known before a product can be made, such as a ring's size."""
+
+    shape: ClassVar[type] = SpecifiedName
+
+    name: SpecificationName
+    required: Flag = Field(default_factory=bool)
+    choices: Annotated[list[Annotated[str, length(100, 1)]], null_is([]), Field(max_length=50)] = (
+        Field(default_factory=list)
+    )
+
+
 class _ProductFields(Stripped):
     shape: ClassVar[type] = ShownProduct
 
@@ -390,6 +440,16 @@ class _ProductFields(Stripped):
     images: list[ImageInput] | None = Field(None, max_length=100)
     seo: SeoInput | None = None
     low_stock_threshold: Stock | None = None
+    made_to_order: bool | None = None
+    lead_days: Annotated[int, Field(strict=True, ge=0, le=730)] | None = None
+    specification: (
+        Annotated[
+            list[SpecifiedNameInput],
+            Field(max_length=MOST_SPECIFIED),
+            AfterValidator(refuse_repeated_names),
+        ]
+        | None
+    ) = None
     external_id: ExternalId | None = None
     metadata: Metadata | None = None
 

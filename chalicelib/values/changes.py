@@ -23,7 +23,7 @@ _DERIVED: Final = frozenset({"id", "number", "createdAt", "updatedAt", "history"
 _PERSONAL: Final = frozenset(
     {
         *("customer", "shippingAddress", "billingAddress", "note", "tags", "metadata"),
-        *("externalId", "reference", "reason", "title"),
+        *("externalId", "reference", "reason", "title", "specification"),
         *("voidReason", "cancelReason", "closeReason"),
     }
 )

@@ -85,9 +85,10 @@ class Person:
         return left
 
     def _forget_line(self, line: Shown) -> dict[str, Any]:
-        return self._redact_members(line, _mentioning_members(line)) | dict.fromkeys(
-            {"note"} & line.keys()
-        )
+        left = self._redact_members(line, _mentioning_members(line))
+        if line.get("specification"):
+            left["specification"] = [{**one, "value": None} for one in line["specification"]]
+        return left | dict.fromkeys({"note"} & line.keys())
 
     def _own_id(self, data: Shown) -> str | None:
         own_id: str | None = data["externalId"]
@@ -156,7 +157,7 @@ def _mentioning_members(line: Shown) -> set[str]:
 
     The title of a variant's line stays as it was sold.
     """
-    return {"note", "discount", *(["title"] if line.get("isCustom") else [])}
+    return {"note", "discount", "specification", *(["title"] if line.get("isCustom") else [])}
 
 
 def _pattern_of_any(texts: Sequence[str], at: int = 0, depth: int = 0) -> str:

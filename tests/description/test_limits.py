@@ -68,30 +68,31 @@ BARE: Final = {
 # be refused what they may send.
 BOUNDS: Final = {
     "min_length 1": """
-        addTags address1 city columns events fileName id ids into lineItemId lineItems lines mapping
-        moves name productId q reason remove removeTags saveAs slug tags title url variantId
-        variantIds""",
+        addTags address1 choices city columns events fileName id ids into lineItemId
+        lineItems lines mapping moves name productId q reason remove removeTags saveAs
+        slug tags title url variantId variantIds""",
     "max_length 10": "payments refunds",
     "max_length 20": "addresses carriers method parcels postalCode source",
-    "max_length 30": "field",
-    "max_length 40": "deliveredAt encoding from orderDate processedAt receivedAt shippedAt to",
+    "max_length 30": "field specification",
+    "max_length 40": """
+        deliveredAt dueOn encoding from orderDate processedAt receivedAt shippedAt to""",
     "max_length 50": """
-        addTags barcode carrier columns format mapping method name number paymentMethod reason
-        removeTags source tag tags""",
+        addTags barcode carrier choices columns format mapping method name number
+        paymentMethod reason removeTags source tag tags""",
     "max_length 60": """
-        customerId defaultAddressId id ids into jobId keyId lineItemId orderId paymentId productId
-        remove subject variantId variantIds""",
+        customerId defaultAddressId id ids into jobId keyId lineItemId name orderId
+        paymentId productId remove subject variantId variantIds""",
     "max_length 64": "salesRepId",
     "max_length 100": """
-        addTags address1 address2 city company cursor externalId firstName images lastName name
-        phone province reference removeTags saveAs savedMapping sheet sku storefront tag tags
-        trackingNumber type vendor""",
+        addTags address1 address2 choices city company cursor externalId firstName images
+        lastName name phone province reference removeTags saveAs savedMapping sheet sku
+        storefront tag tags trackingNumber type vendor""",
     "max_length 200": """
-        add after change lineItems lines location name q reason recordId remove search slug title
-        """,
+        add after change lineItems lines location name q reason recordId remove search
+        slug title""",
     "max_length 254": "email",
     "max_length 255": "fileName tag title type vendor",
-    "max_length 500": "alt description ids lines moves name note reason variants",
+    "max_length 500": "alt description ids lines moves name note reason value variants",
     "max_length 1_000": "columns description mapping note",
     "max_length 2_000": "columns cursor mapping trackingUrl url",
     "max_length 2_048": "url",
@@ -100,10 +101,13 @@ BOUNDS: Final = {
     "max_length 200_000": "mapping",
     "ge -1_000_000_000": "by",
     "ge -100": "percent",
-    "ge 0": "counted headerRow lowStockThreshold overlapHours percent quantity returned stock to",
+    "ge 0": """
+        counted headerRow leadDays lowStockThreshold overlapHours percent quantity
+        returned stock to""",
     "ge 1": "limit page quantity",
     "gt 0": "percent",
     "le 72": "overlapHours",
+    "le 730": "leadDays",
     "le 100": "percent",
     "le 1_000": "headerRow percent",
     "le 1_000_000": "quantity returned",

@@ -151,6 +151,7 @@ def test_storefront_answers_are_cached_for_seconds_and_admin_answers_never(
 # All that the storefront shows: a new field of products is not public until it is added here.
 _PUBLIC = (
     "id slug name description price compareAtPrice currency sku vendor type tags variants images"
+    " madeToOrder leadDays specification"
     " seo createdAt"
 )
 _PUBLIC_OF_VARIANTS = "id title sku price available"

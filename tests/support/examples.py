@@ -296,6 +296,8 @@ def _orders(day: Day, shirt: Any) -> None:
     day.admin("PATCH", path, {"status": "PROCESSING", "salesRepId": "emp_ann-01"})
     day.admin("GET", path)
     day.admin("GET", "/orders?status=PROCESSING&limit=2")
+    day.admin("PATCH", path, {"dueOn": "2026-12-24"})
+    day.admin("GET", "/orders/due?limit=2&due=week")
     carrier = {"name": "Post", "trackingUrl": "https://post.example/track?id={number}"}
     day.admin("PUT", "/settings/shipping", {"carriers": [carrier]})
     day.admin("GET", "/settings/shipping")

@@ -4,6 +4,7 @@ Every reader takes the stripped text of a cell that is not blank and raises BadC
 rules are in docs/formats.md.
 """
 
+import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -240,6 +241,18 @@ def boolean(cell: str) -> bool:
     if value is None:
         raise BadCell("not_a_boolean", f"{_quote_cell(cell)} is neither TRUE nor FALSE.")
     return value
+
+
+def specification(cell: str) -> list[object]:
+    """Return the list of a JSON text; what is in it, the product's own rules check."""
+    try:
+        found = json.loads(cell)
+    except ValueError:
+        found = None
+    if not isinstance(found, list):
+        example = '[{"name": "Ring size", "required": true}]'
+        raise BadCell("invalid", f"{_quote_cell(cell)} is no JSON list, such as {example}.")
+    return found
 
 
 def status(cell: str) -> str:

@@ -32,6 +32,9 @@ _ONCE: Final[Mapping[str, tuple[str, Reading]]] = {
     "tags": ("tags", reading.parse_list),
     "storefront": ("storefront", reading.text),
     "lowStockThreshold": ("lowStockThreshold", reading.stock),
+    "madeToOrder": ("madeToOrder", reading.boolean),
+    "leadDays": ("leadDays", reading.stock),
+    "specification": ("specification", reading.specification),
     "seoTitle": ("seo.title", reading.text),
     "seoDescription": ("seo.description", reading.text),
 }

@@ -21,7 +21,7 @@ COLUMNS = (
     *("slug", "name", "description", "status", "price", "compareAtPrice", "sku", "vendor"),
     *("type", "tags", "variantTitle", "variantSku", "variantPrice", "stock", "barcode", "cost"),
     *("imageUrl", "imageAlt", "published", "storefront", "lowStockThreshold", "seoTitle"),
-    *("seoDescription",),
+    *("seoDescription", "madeToOrder", "leadDays", "specification"),
 )
 # Other names that are unambiguous.
 _SYNONYMS = {

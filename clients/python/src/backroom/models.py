@@ -29,6 +29,9 @@ CustomerSort: TypeAlias = Literal["-createdAt", "name"]
 DeliveryStatus: TypeAlias = Literal["PENDING", "RETRYING", "DELIVERED", "FAILED", "CANCELLED"]
 """PENDING: no attempt yet. RETRYING: failed so far. The others have ended."""
 
+DueIn: TypeAlias = Literal["overdue", "today", "week"]
+"""When something is due, by the shop's day. week: today, or in the six days that follow."""
+
 EventKind: TypeAlias = Literal[
     "order.created",
     "order.updated",
@@ -884,6 +887,8 @@ class CreateOrder(TypedDict):
     """Its id in another system, such as an ERP; each is used once."""
     metadata: NotRequired[dict[str, Any] | None]
     """Any data of the shop: JSON up to 16 KB, 28 levels deep."""
+    dueOn: NotRequired[str | None]
+    """Day of the shop by which it is due; null: its lines'."""
     orderDate: NotRequired[str | None]
     """At most 24 hours ahead. Without an offset it is a time of the shop's zone."""
     processedAt: NotRequired[str | None]
@@ -923,6 +928,12 @@ class CreateProduct(TypedDict):
     """What search engines show."""
     lowStockThreshold: NotRequired[int | None]
     """A stock below this is low."""
+    madeToOrder: NotRequired[bool | None]
+    """Whether it is made when ordered, and takes no stock."""
+    leadDays: NotRequired[int | None]
+    """Days from the order until it is due; null: no date."""
+    specification: NotRequired[list[SpecifiedNameInput] | None]
+    """What a made piece needs to be known."""
     externalId: NotRequired[str | None]
     """Its id in another system, such as an ERP; each is used once."""
     metadata: NotRequired[dict[str, Any] | None]
@@ -1931,6 +1942,12 @@ class LineChange(TypedDict):
     """What is taken off the line."""
     note: NotRequired[str | None]
     """Free text about the line."""
+    make: NotRequired[bool | None]
+    """true: it is made, and its stock returns; false: it takes stock."""
+    dueOn: NotRequired[str | None]
+    """null: the order's day."""
+    specification: NotRequired[list[SpecifiedValueInput]]
+    """What exactly is ordered."""
 
 
 class LineItem(TypedDict):
@@ -1968,6 +1985,12 @@ class LineItem(TypedDict):
     """Pieces in shipments that were not cancelled."""
     toShip: int
     """Pieces still to ship: not refunded before they were shipped."""
+    make: bool
+    """Whether it is made for this order: it takes no stock."""
+    dueOn: str | None
+    """Its own day, of the shop; null: the order's, if any."""
+    specification: list[SpecifiedValue]
+    """What exactly is ordered."""
 
 
 class LineItemInput(TypedDict):
@@ -1985,6 +2008,12 @@ class LineItemInput(TypedDict):
     """What is taken off the line."""
     note: NotRequired[str | None]
     """Free text about the line."""
+    make: NotRequired[bool | None]
+    """Make it for this order, without stock; default: the product's `madeToOrder`."""
+    dueOn: NotRequired[str | None]
+    """Its own day, of the shop; null: the order's, if any."""
+    specification: NotRequired[list[SpecifiedValueInput]]
+    """What exactly is ordered."""
 
 
 class ListedApiKey(TypedDict):
@@ -2264,6 +2293,8 @@ class Order(TypedDict):
     """Words to find it by."""
     trackingNumber: str | None
     """Of the latest parcel; null: none is known."""
+    dueOn: str | None
+    """Day of the shop by which it is due; null: its lines'."""
     externalId: str | None
     """Its id in another system, such as an ERP; each is used once."""
     metadata: dict[str, Any]
@@ -2326,6 +2357,8 @@ class OrderChange(TypedDict):
     """Until the order is DELIVERED."""
     billingAddress: NotRequired[AddressInput | None]
     """Until the order is DELIVERED."""
+    dueOn: NotRequired[str | None]
+    """Until the order is SHIPPED; null: that of its lines."""
     externalId: NotRequired[str | None]
     """Its id in another system, such as an ERP; each is used once."""
     metadata: NotRequired[dict[str, Any] | None]
@@ -2781,6 +2814,12 @@ class Product(TypedDict):
     """Images, the main one first."""
     seo: Seo
     """What search engines show."""
+    madeToOrder: bool
+    """Whether it is made when ordered, and takes no stock."""
+    leadDays: int | None
+    """Days from the order until it is due; null: no date."""
+    specification: list[SpecifiedName]
+    """What a made piece needs to be known."""
     externalId: str | None
     """Its id in another system, such as an ERP; each is used once."""
     metadata: dict[str, Any]
@@ -2822,6 +2861,12 @@ class ProductChange(TypedDict):
     """What search engines show."""
     lowStockThreshold: NotRequired[int | None]
     """A stock below this is low."""
+    madeToOrder: NotRequired[bool | None]
+    """Whether it is made when ordered, and takes no stock."""
+    leadDays: NotRequired[int | None]
+    """Days from the order until it is due; null: no date."""
+    specification: NotRequired[list[SpecifiedNameInput] | None]
+    """What a made piece needs to be known."""
     externalId: NotRequired[str | None]
     """Its id in another system, such as an ERP; each is used once."""
     metadata: NotRequired[dict[str, Any] | None]
@@ -2926,6 +2971,12 @@ class ProductRow(TypedDict):
     """What search engines show."""
     lowStockThreshold: NotRequired[int | None]
     """A stock below this is low."""
+    madeToOrder: NotRequired[bool | None]
+    """Whether it is made when ordered, and takes no stock."""
+    leadDays: NotRequired[int | None]
+    """Days from the order until it is due; null: no date."""
+    specification: NotRequired[list[SpecifiedNameInput] | None]
+    """What a made piece needs to be known."""
     externalId: NotRequired[str | None]
     """Its id in another system, such as an ERP; each is used once."""
     metadata: NotRequired[dict[str, Any] | None]
@@ -2997,6 +3048,12 @@ class PublicProduct(TypedDict):
     """Images, the main one first."""
     seo: Seo
     """What search engines show."""
+    madeToOrder: bool
+    """Whether it is made when ordered, and takes no stock."""
+    leadDays: int | None
+    """Days from the order until it is due; null: no date."""
+    specification: list[SpecifiedName]
+    """What a made piece needs to be known."""
     createdAt: str
     """When it was created."""
 
@@ -3044,7 +3101,7 @@ class PublicVariant(TypedDict):
     price: str
     """A decimal amount, in the shop's currency."""
     available: bool
-    """Whether it can be ordered: its stock is above zero, or is not tracked."""
+    """Whether it can be ordered: it is in stock, not tracked, or made to order."""
 
 
 class RateLimits(TypedDict):
@@ -3578,6 +3635,46 @@ class ShopSummary(TypedDict):
     """Variants below their threshold, the most recent first; at most 5 of a product."""
 
 
+class SpecifiedName(TypedDict):
+    """What has to be known before a product can be made, such as a ring's size."""
+
+    name: str
+    """Name, such as Ring size."""
+    required: bool
+    """Whether work lacks details without a value of it."""
+    choices: list[str]
+    """Its usual values; none: any text."""
+
+
+class SpecifiedNameInput(TypedDict):
+    """What has to be known before a product can be made, such as a ring's size."""
+
+    name: str
+    """Name, such as Ring size."""
+    required: NotRequired[bool]
+    """Whether work lacks details without a value of it."""
+    choices: NotRequired[list[str]]
+    """Its usual values; none: any text."""
+
+
+class SpecifiedValue(TypedDict):
+    """A detail of what is ordered, such as a ring's size."""
+
+    name: str
+    """Name, such as Ring size."""
+    value: str | None
+    """What it is; null: not known, or erased."""
+
+
+class SpecifiedValueInput(TypedDict):
+    """A detail of what is ordered, such as a ring's size."""
+
+    name: str
+    """Name, such as Ring size."""
+    value: NotRequired[str | None]
+    """What it is; null: not known, or erased."""
+
+
 class StartedJob(TypedDict):
     """The job that does it."""
 
@@ -3844,6 +3941,12 @@ class UpdatedProduct(TypedDict):
     """Images, the main one first."""
     seo: Seo
     """What search engines show."""
+    madeToOrder: bool
+    """Whether it is made when ordered, and takes no stock."""
+    leadDays: int | None
+    """Days from the order until it is due; null: no date."""
+    specification: list[SpecifiedName]
+    """What a made piece needs to be known."""
     externalId: str | None
     """Its id in another system, such as an ERP; each is used once."""
     metadata: dict[str, Any]

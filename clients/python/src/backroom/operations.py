@@ -50,6 +50,7 @@ from backroom.models import (
     DeliveryList,
     DeliveryStatus,
     DeliveryWithAttempts,
+    DueIn,
     EditOrder,
     EditPreview,
     EnteredLines,
@@ -962,6 +963,67 @@ class Operations:
             timeout=timeout,
         )
         return answer
+
+    def list_due_orders(
+        self,
+        *,
+        fields: str | Sequence[str] | None = None,
+        page: int | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+        due: DueIn | None = None,
+        from_: str | date | datetime | None = None,
+        to: str | date | datetime | None = None,
+        timeout: float | None = None,
+    ) -> OrderList:
+        """List the orders that are due.
+
+        Open orders that have a day, earliest first: their own `dueOn`, or the earliest of the
+        lines that are not shipped. Overdue begins the day after it, in the shop's time zone.
+
+        `GET /api/admin/orders/due`, from the role READER on.
+        """
+        answer: OrderList = self._transport.call(
+            "GET",
+            "/api/admin/orders/due",
+            (),
+            query={
+                "fields": fields,
+                "page": page,
+                "limit": limit,
+                "cursor": cursor,
+                "due": due,
+                "from": from_,
+                "to": to,
+            },
+            timeout=timeout,
+        )
+        return answer
+
+    def iter_due_orders(
+        self,
+        *,
+        fields: str | Sequence[str] | None = None,
+        limit: int = 100,
+        due: DueIn | None = None,
+        from_: str | date | datetime | None = None,
+        to: str | date | datetime | None = None,
+        timeout: float | None = None,
+    ) -> Iterator[Order]:
+        """Yield all items of `list_due_orders`, page by page. `limit`: of a page."""
+        asked: dict[str, Any] = {
+            "fields": fields,
+            "limit": limit,
+            "due": due,
+            "from": from_,
+            "to": to,
+        }
+        return walk(
+            lambda at: self._transport.call(
+                "GET", "/api/admin/orders/due", (), query={**asked, **at}, timeout=timeout
+            ),
+            begin={"cursor": "*"},
+        )
 
     def get_order(
         self, id: str, *, fields: str | Sequence[str] | None = None, timeout: float | None = None
