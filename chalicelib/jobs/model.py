@@ -225,8 +225,35 @@ class Job(listing.Record):
 
 
 @dataclass(frozen=True)
+class Part:
+    """The result of one record, or of some that are handled together, in a step of a job."""
+
+    counts: Mapping[RecordOutcome, int] = field(default_factory=dict)
+    errors: Sequence[JobRecordError] = ()
+    previews: Sequence[Mapping[str, object]] = ()
+
+    @classmethod
+    def from_outcome(cls, outcome: RecordOutcome, *errors: JobRecordError) -> "Part":
+        """Return the result of a record with this outcome."""
+        return cls(counts={outcome: 1}, errors=errors)
+
+    @classmethod
+    def from_change(cls, is_changed: bool) -> "Part":
+        """Return the result of a record that was changed, or needed no change."""
+        return cls.from_outcome(RecordOutcome.UPDATED if is_changed else RecordOutcome.UNCHANGED)
+
+    @classmethod
+    def from_problem(cls, id: str, problem: Problem, name: str | None = None) -> "Part":
+        """Return the result of a record that failed. Raises what may pass: the step is repeated."""
+        if problem.may_pass:
+            raise problem
+        error = record_error(id, problem.code, str(problem), name)
+        return cls.from_outcome(RecordOutcome.FAILED, error)
+
+
+@dataclass(frozen=True)
 class Step:
-    """The result of one step of a job, or the part of one record in it.
+    """The result of one step of a job.
 
     `cursor`: JSON for the next step; None after the last. `counts`: results of records;
     `read`: how many were only read. `previews`: of a dry run. `set`: attributes of the job.
@@ -242,25 +269,7 @@ class Step:
     wait: int = 0
 
     @classmethod
-    def from_outcome(cls, outcome: RecordOutcome, *errors: JobRecordError) -> "Step":
-        """Return the part of a record with this outcome."""
-        return cls(counts={outcome: 1}, errors=errors)
-
-    @classmethod
-    def from_change(cls, is_changed: bool) -> "Step":
-        """Return the part of a record that was changed, or needed no change."""
-        return cls.from_outcome(RecordOutcome.UPDATED if is_changed else RecordOutcome.UNCHANGED)
-
-    @classmethod
-    def from_problem(cls, id: str, problem: Problem, name: str | None = None) -> "Step":
-        """Return the part of a record that failed. Raises what may pass: the step is repeated."""
-        if problem.may_pass:
-            raise problem
-        error = record_error(id, problem.code, str(problem), name)
-        return cls.from_outcome(RecordOutcome.FAILED, error)
-
-    @classmethod
-    def combine(cls, parts: Iterable["Step"], cursor: object, **attributes: object) -> "Step":
+    def combine(cls, parts: Iterable[Part], cursor: object, **attributes: object) -> "Step":
         """Return the step that did these parts. `attributes`: of the job."""
         done, counts = list(parts), Counter[RecordOutcome]()
         for part in done:

@@ -204,11 +204,11 @@ def new_number(job_id: str) -> int:
     return int(table.update(key(job_id), add={"numbers": 1}, when=table.present)["numbers"])
 
 
-def at_once(calls: Sequence[Callable[[], T]]) -> list[T]:
-    """Return what the calls of a step return; as many run at the same time as may be `underway`."""
+def run_together(calls: Sequence[Callable[[], T]]) -> list[T]:
+    """Return what the calls of a step return; as many run at once as may be under way."""
     done: list[T] = []
     while len(done) < len(calls):
-        done += threads.run_together(calls[len(done) : len(done) + len(underway)])
+        done += threads.run_together(calls[len(done) : len(done) + underway.allowed])
     return done
 
 

@@ -91,15 +91,13 @@ def _admit_once(call: Call, admit: Callable[[], None]) -> Callable[[], object]:
         with lock:
             if not admitted.done():
                 # What admits may write: the counters of past minutes are removed.
-                waiting = table.before_writes(_is_admitted)
                 try:
-                    admit()
+                    with table.writing_after(_is_admitted):
+                        admit()
                     admitted.set_result(None)
                 except Exception as refused:
                     _admitted.pop(_identify_caller(call), None)
                     admitted.set_exception(refused)
-                finally:
-                    table.reset_before_writes(waiting)
         admitted.result()
 
     return wait_until_admitted

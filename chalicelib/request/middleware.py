@@ -125,17 +125,16 @@ def _answer_or_refuse(call: Call, get_response: GetResponse) -> Response:
 
 def _admit_and_answer(call: Call, get_response: GetResponse) -> Response:
     admitted = authenticate(call)
-    writes = table.before_writes(admitted)
     try:
-        if call.request.method == "OPTIONS":
-            return _answer_options(call)
-        if is_admin(call):
-            refuse_wrong_parameters(call)
-        else:
-            call.answer_headers.update(name_ignored_parameters(call))
-        return _raise_own_refusal(call, get_response(call.request))
+        with table.writing_after(admitted):
+            if call.request.method == "OPTIONS":
+                return _answer_options(call)
+            if is_admin(call):
+                refuse_wrong_parameters(call)
+            else:
+                call.answer_headers.update(name_ignored_parameters(call))
+            return _raise_own_refusal(call, get_response(call.request))
     finally:
-        table.reset_before_writes(writes)
         admitted()  # a refusal replaces whatever the route returned or raised
 
 

@@ -15,8 +15,8 @@ from typing import Final, TypeVar
 
 from chalicelib.safe_post.response import ProtocolError
 
-# What is read of an answer are 80 KB; the rest is handshake and framing, of which a receiver that
-# sends a byte a record needs the most.
+# At most 80 KB of this are the answer itself. The rest is for the handshake and for framing: a
+# receiver that sends a byte a record has the most of it.
 MOST_RECEIVED: Final = 1 << 20
 _PIECE: Final = 16_384
 

@@ -247,7 +247,7 @@ class Commit:
         for ten minutes, so that is what is retried, also if the retry is throttled. Only a
         cancellation is definite; the attempt after it is a new request with a new token.
         """
-        table.may_write()
+        table.await_permission()
         table.batch_write(self._before)
         self._send_transaction(conflicts_until)
         _delete_leftovers([self])
@@ -390,7 +390,9 @@ class _Underway:
     def __init__(self) -> None:
         self._number = _AT_ONCE
 
-    def __len__(self) -> int:
+    @property
+    def allowed(self) -> int:
+        """Return how many may be underway: of a request always the most."""
         return self._number if deadline.patience() is deadline.BACKGROUND else _AT_ONCE
 
     def narrow(self) -> None:
@@ -429,7 +431,7 @@ def send_all(commits: Sequence[Commit], at_once: int = _AT_ONCE) -> list[Excepti
         run_together(
             [
                 partial(_send_waiting, send_joint_or_each, waiting, sender)
-                for sender in range(min(at_once, len(underway)))
+                for sender in range(min(at_once, underway.allowed))
             ]
         )
     _delete_leftovers([commit for place, commit in enumerate(commits) if outcomes[place] is None])
@@ -463,7 +465,7 @@ def _send_waiting(
 
     `sender`: the number of this thread, from 0. It stops when that many may not be underway.
     """
-    while sender < len(underway):
+    while sender < underway.allowed:
         try:
             call = waiting.popleft()
         except IndexError:

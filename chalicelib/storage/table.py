@@ -5,6 +5,7 @@ read is consistent: what a write answered is what the next read shows. Keys are 
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import partial, update_wrapper
@@ -64,22 +65,30 @@ class ConditionFailed(Exception):
         self.key, self.old = key, old
 
 
-_before_writes: ContextVar[Callable[[], object]] = ContextVar("writes", default=lambda: None)
-before_writes = _before_writes.set  # something to call before each write of this context, or fail
-reset_before_writes = _before_writes.reset
+_permission: ContextVar[Callable[[], object]] = ContextVar("permission", default=lambda: None)
 
 
-def may_write() -> None:
-    """Call what `before_writes` set for this context: it waits, and raises if no write may be made.
+@contextmanager
+def writing_after(permission: Callable[[], object]) -> Iterator[None]:
+    """Call `permission` before each write of this context; it waits, and raises to forbid it.
 
-    Nothing happens where nothing was set.
+    A request is admitted while it reads (`request/authenticate.py`): nothing is written before.
     """
-    _before_writes.get()()
+    token = _permission.set(permission)
+    try:
+        yield
+    finally:
+        _permission.reset(token)
+
+
+def await_permission() -> None:
+    """Wait until this context may write (`writing_after`), or raise why it may not."""
+    _permission.get()()
 
 
 class _WriteCall(DynamoCall[T]):
     def send(self) -> None:
-        may_write()
+        await_permission()
         super().send()
 
 
@@ -348,7 +357,7 @@ def batch_write(puts: Iterable[Item] = (), deletes: Iterable[Key] = ()) -> None:
     """
     writes: list[dict[str, object]] = [{"PutRequest": {"Item": pack(item)}} for item in puts]
     writes += [{"DeleteRequest": {"Key": pack_key(key)}} for key in deletes]
-    may_write()
+    await_permission()
     name = settings.table()
     parts = batches(writes, BATCH_WRITES)
     wait_for_results([_batch_call("BatchWriteItem", {name: part}) for part in parts])
