@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 from chalicelib.bulk_edits import prices
 from chalicelib.bulk_edits.model import LISTS
 from chalicelib.jobs import store as jobs
-from chalicelib.jobs.model import MOST_AT_ONCE, Job, Part, RecordOutcome, Step
+from chalicelib.jobs.model import MOST_AT_ONCE, Job, RecordOutcome, RecordResult, Step
 from chalicelib.orders import store as orders
 from chalicelib.orders.model import Order, show_order
 from chalicelib.orders.schemas import OrderChange
@@ -57,17 +57,17 @@ def _choose_next(job: Job, after: str | None) -> tuple[dict[str, object] | None,
     return ({"ids": ids, "after": page.next} if ids or page.next else None), page.total
 
 
-def _change_records(job: Job, ids: Sequence[str]) -> list[Part]:
+def _change_records(job: Job, ids: Sequence[str]) -> list[RecordResult]:
     """Change these records; return the results."""
     made = jobs.run_together([partial(_edit_record, job, id) for id in ids])
     done = dict(zip(ids, made, strict=True))
     # An earlier run of this step, or another worker with it, may have changed these.
     unsure = [id for id, part in done.items() if RecordOutcome.UPDATED not in part.counts]
-    done |= dict.fromkeys(undo.find_changed(job.id, unsure), Part.from_change(True))
+    done |= dict.fromkeys(undo.find_changed(job.id, unsure), RecordResult.from_change(True))
     return list(done.values())
 
 
-def _edit_record(job: Job, id: str) -> Part:
+def _edit_record(job: Job, id: str) -> RecordResult:
     """Change a record, unless this job has done that before."""
     kind = _KINDS[job.request["kind"]]
     name: str | None = None
@@ -87,13 +87,14 @@ def _edit_record(job: Job, id: str) -> Part:
         else:
             before, after, *_ = kind.store.rewrite(id, draft, also=log_change)
     except undo.AlreadyChanged:
-        return Part.from_change(True)
+        return RecordResult.from_change(True)
     except Problem as problem:
-        return Part.from_problem(id, problem, name)
+        return RecordResult.from_problem(id, problem, name)
     if after is before or not job.is_dry_run:
-        return Part.from_change(after is not before)
+        return RecordResult.from_change(after is not before)
     return replace(
-        Part.from_change(True), previews=[_show_difference(kind.show(before), kind.show(after))]
+        RecordResult.from_change(True),
+        previews=[_show_difference(kind.show(before), kind.show(after))],
     )
 
 

@@ -26,7 +26,7 @@ from chalicelib.erasures import texts
 from chalicelib.facets import store as facets
 from chalicelib.imports import store as imports
 from chalicelib.jobs import store as jobs
-from chalicelib.jobs.model import KEPT_SECONDS, MOST_AT_ONCE, Job, Part, RecordOutcome, Step
+from chalicelib.jobs.model import KEPT_SECONDS, MOST_AT_ONCE, Job, RecordOutcome, RecordResult, Step
 from chalicelib.orders import store as orders
 from chalicelib.storage import idempotency, outbox, table
 from chalicelib.storage.attributes import Item
@@ -107,7 +107,7 @@ def _erase_orders(erasure: _Erasure) -> _Done:
     person = erasure.learn(set().union(*facts))
     calls = [partial(orders.forget, order.id, person) for order in page.records]
     total = {} if erasure.after else {"total": page.total + 1}  # and the customer
-    done = Step.combine(map(Part.from_change, jobs.run_together(calls)), page.next, **total)
+    done = Step.combine(map(RecordResult.from_change, jobs.run_together(calls)), page.next, **total)
     return done, Counter(orders=len(page.records))
 
 

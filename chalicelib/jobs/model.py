@@ -225,7 +225,7 @@ class Job(listing.Record):
 
 
 @dataclass(frozen=True)
-class Part:
+class RecordResult:
     """The result of one record, or of some that are handled together, in a step of a job."""
 
     counts: Mapping[RecordOutcome, int] = field(default_factory=dict)
@@ -233,17 +233,17 @@ class Part:
     previews: Sequence[Mapping[str, object]] = ()
 
     @classmethod
-    def from_outcome(cls, outcome: RecordOutcome, *errors: JobRecordError) -> "Part":
+    def from_outcome(cls, outcome: RecordOutcome, *errors: JobRecordError) -> "RecordResult":
         """Return the result of a record with this outcome."""
         return cls(counts={outcome: 1}, errors=errors)
 
     @classmethod
-    def from_change(cls, is_changed: bool) -> "Part":
+    def from_change(cls, is_changed: bool) -> "RecordResult":
         """Return the result of a record that was changed, or needed no change."""
         return cls.from_outcome(RecordOutcome.UPDATED if is_changed else RecordOutcome.UNCHANGED)
 
     @classmethod
-    def from_problem(cls, id: str, problem: Problem, name: str | None = None) -> "Part":
+    def from_problem(cls, id: str, problem: Problem, name: str | None = None) -> "RecordResult":
         """Return the result of a record that failed. Raises what may pass: the step is repeated."""
         if problem.may_pass:
             raise problem
@@ -269,7 +269,7 @@ class Step:
     wait: int = 0
 
     @classmethod
-    def combine(cls, parts: Iterable[Part], cursor: object, **attributes: object) -> "Step":
+    def combine(cls, parts: Iterable[RecordResult], cursor: object, **attributes: object) -> "Step":
         """Return the step that did these parts. `attributes`: of the job."""
         done, counts = list(parts), Counter[RecordOutcome]()
         for part in done:

@@ -11,7 +11,14 @@ from functools import partial
 from chalicelib.customers import store as customers
 from chalicelib.customers.model import ROOM_OF_MERGED
 from chalicelib.jobs import store as jobs
-from chalicelib.jobs.model import MOST_AT_ONCE, Job, JobRecordError, Part, Step, record_error
+from chalicelib.jobs.model import (
+    MOST_AT_ONCE,
+    Job,
+    JobRecordError,
+    RecordResult,
+    Step,
+    record_error,
+)
 from chalicelib.orders import store as orders
 
 
@@ -30,7 +37,7 @@ def step(job: Job) -> Step:
     ]
     cursor = {"after": page.next} if page.next else {"all": True}
     total = {} if job.step else {"total": page.total}
-    return Step.combine(map(Part.from_change, jobs.run_together(moves)), cursor, **total)
+    return Step.combine(map(RecordResult.from_change, jobs.run_together(moves)), cursor, **total)
 
 
 def _overflow_error(source: str, name: str, number: int) -> JobRecordError:

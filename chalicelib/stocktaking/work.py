@@ -14,7 +14,14 @@ from typing import Final
 
 from chalicelib import deadline
 from chalicelib.jobs import store as jobs
-from chalicelib.jobs.model import Job, JobRecordError, Part, RecordOutcome, Step, record_error
+from chalicelib.jobs.model import (
+    Job,
+    JobRecordError,
+    RecordOutcome,
+    RecordResult,
+    Step,
+    record_error,
+)
 from chalicelib.products import store as products
 from chalicelib.products.model import Product, title_of
 from chalicelib.products.schemas import MOST_STOCK, MovedStock
@@ -46,26 +53,28 @@ def step(job: Job) -> Step:
     return Step.combine(jobs.run_together(done), cursor, total=int(count.fields["counted"]))
 
 
-def _apply_product(job: Job, count_id: str, product_id: str, lines: _Lines, number: int) -> Part:
+def _apply_product(
+    job: Job, count_id: str, product_id: str, lines: _Lines, number: int
+) -> RecordResult:
     """Apply the lines of a product. It raises what is in `_CHANGED`."""
     product = products.find(product_id)
     # Read after the product: without an entry, that is as it was before.
     entry = undo.entry(job.id, product_id, number)
     if entry:
-        return _part_of_lines(lines, len(entry.change["stock"]), entry.change["errors"])
+        return _result_of_lines(lines, len(entry.change["stock"]), entry.change["errors"])
     after, made, errors = _count_product(product, lines)
     if product and after and made:
         commit = products.build_move_commit(product, after, made, countId=count_id)
         change = {**difference(product, after), "errors": errors}
         undo.note(commit, job.id, product_id, change, number)
         commit.send()
-    return _part_of_lines(lines, len(made), errors)
+    return _result_of_lines(lines, len(made), errors)
 
 
-def _part_of_lines(lines: _Lines, updated: int, errors: Sequence[JobRecordError]) -> Part:
+def _result_of_lines(lines: _Lines, updated: int, errors: Sequence[JobRecordError]) -> RecordResult:
     counts = {RecordOutcome.UPDATED: updated, RecordOutcome.FAILED: len(errors)}
     unchanged = len(lines) - updated - len(errors)
-    return Part(counts={**counts, RecordOutcome.UNCHANGED: unchanged}, errors=errors)
+    return RecordResult(counts={**counts, RecordOutcome.UNCHANGED: unchanged}, errors=errors)
 
 
 def _count_product(

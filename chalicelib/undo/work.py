@@ -16,8 +16,8 @@ from chalicelib.jobs.model import (
     MOST_AT_ONCE,
     Job,
     JobRecordError,
-    Part,
     RecordOutcome,
+    RecordResult,
     Step,
     record_error,
 )
@@ -60,7 +60,7 @@ def _count_changed_records(job_id: str) -> int:
     return sum(int(undone.get(name, 0)) for name in ("created", "updated", "deleted"))
 
 
-def _undo_record(job: Job, record: str, entries: Sequence[Entry]) -> Part:
+def _undo_record(job: Job, record: str, entries: Sequence[Entry]) -> RecordResult:
     """Restore a record, and name it in what could not be restored."""
     done = _restore_record(job, record, entries)
     if not done.errors:
@@ -78,12 +78,12 @@ def _find_name(record: str) -> str | None:
     return product.fields["name"] if product else None
 
 
-def _restore_record(job: Job, record: str, entries: Sequence[Entry]) -> Part:
+def _restore_record(job: Job, record: str, entries: Sequence[Entry]) -> RecordResult:
     if any(entry.undone_by == job.id for entry in entries):
         return _repeat_result(job, record)
     live = [entry for entry in entries if entry.undone_by is None]
     if not live:
-        return Part.from_outcome(RecordOutcome.UNCHANGED)
+        return RecordResult.from_outcome(RecordOutcome.UNCHANGED)
     put_back = _undo_order if record.startswith("ord_") else _undo_product
     changed = products.ProductChanged, PreconditionFailed
     try:
@@ -92,27 +92,27 @@ def _restore_record(job: Job, record: str, entries: Sequence[Entry]) -> Part:
         message = "Another undo of the same job restores it."
         return _leave_record(record, "undone_meanwhile", message)
     except Problem as problem:
-        return Part.from_problem(record, problem)
+        return RecordResult.from_problem(record, problem)
 
 
-def _repeat_result(job: Job, record: str) -> Part:
+def _repeat_result(job: Job, record: str) -> RecordResult:
     """Return the result of an earlier run of this step, from the log of the undo."""
     entry = store.entry(job.id, record)
     assert entry is not None, "the commit that counts the record also writes its entry"
     change = entry.change
     made = RecordOutcome.CREATED if "created" in change else RecordOutcome.UPDATED
     outcome = RecordOutcome.DELETED if "deleted" in change else made
-    return Part.from_outcome(outcome, *_left_errors(record, change.get("left", [])))
+    return RecordResult.from_outcome(outcome, *_left_errors(record, change.get("left", [])))
 
 
-def _leave_record(id: str, code: str, message: str) -> Part:
-    return Part.from_outcome(RecordOutcome.UNCHANGED, record_error(id, code, message))
+def _leave_record(id: str, code: str, message: str) -> RecordResult:
+    return RecordResult.from_outcome(RecordOutcome.UNCHANGED, record_error(id, code, message))
 
 
 # --- Products -------------------------------------------------------------------------------------
 
 
-def _undo_product(job: Job, id: str, entries: Sequence[Entry]) -> Part:
+def _undo_product(job: Job, id: str, entries: Sequence[Entry]) -> RecordResult:
     product = products.find(id)
     changes = [entry.change for entry in entries]
     if any("deleted" in change for change in changes):
@@ -124,22 +124,22 @@ def _undo_product(job: Job, id: str, entries: Sequence[Entry]) -> Part:
     now = restore_product(product, changes)
     after = products.rewrite_fields(product, now.fields, now.quantities)
     if after is product:
-        return Part.from_outcome(RecordOutcome.UNCHANGED, *_left_errors(id, now.left))
+        return RecordResult.from_outcome(RecordOutcome.UNCHANGED, *_left_errors(id, now.left))
     _write_product(job, product, after, entries, now.left)
-    return Part.from_outcome(RecordOutcome.UPDATED, *_left_errors(id, now.left))
+    return RecordResult.from_outcome(RecordOutcome.UPDATED, *_left_errors(id, now.left))
 
 
-def _delete_created(job: Job, product: Product | None, entries: Sequence[Entry]) -> Part:
+def _delete_created(job: Job, product: Product | None, entries: Sequence[Entry]) -> RecordResult:
     if product is None:
-        return Part.from_outcome(RecordOutcome.UNCHANGED)
+        return RecordResult.from_outcome(RecordOutcome.UNCHANGED)
     if not is_untouched(product, [entry.change for entry in entries]):
         message = "It was changed, ordered or moved since, so it stays."
         return _leave_record(product.id, "changed_since", message)
     _write_product(job, product, None, entries, [])
-    return Part.from_outcome(RecordOutcome.DELETED)
+    return RecordResult.from_outcome(RecordOutcome.DELETED)
 
 
-def _create_deleted(job: Job, product: Product | None, entries: Sequence[Entry]) -> Part:
+def _create_deleted(job: Job, product: Product | None, entries: Sequence[Entry]) -> RecordResult:
     (change,) = (entry.change for entry in entries)  # an undo writes each record once
     if product is not None:
         return _leave_record(product.id, "changed_since", "It exists again.")
@@ -147,7 +147,7 @@ def _create_deleted(job: Job, product: Product | None, entries: Sequence[Entry])
     version = int(fields.pop("version"))
     quantities = {id: before for id, (before, _) in change["stock"].items()}
     _write_product(job, None, Product(fields, quantities, version), entries, [])
-    return Part.from_outcome(RecordOutcome.CREATED)
+    return RecordResult.from_outcome(RecordOutcome.CREATED)
 
 
 def _write_product(
@@ -181,7 +181,7 @@ def _log_undo(
 _RESTORABLE: Final = ("salesRepId", "tags")
 
 
-def _undo_order(job: Job, id: str, entries: Sequence[Entry]) -> Part:
+def _undo_order(job: Job, id: str, entries: Sequence[Entry]) -> RecordResult:
     try:
         order = orders.get(id)
     except NotFound:
@@ -200,7 +200,7 @@ def _undo_order(job: Job, id: str, entries: Sequence[Entry]) -> Part:
         else:
             left.append(f"{name}: a status cannot go back")
     if not back:
-        return Part.from_outcome(RecordOutcome.UNCHANGED, *_left_errors(id, left))
+        return RecordResult.from_outcome(RecordOutcome.UNCHANGED, *_left_errors(id, left))
 
     def log_change(commit: Commit, before: Order, after: Order) -> None:
         _log_undo(commit, job, id, entries, {**order_difference(before, after), "left": left})
@@ -208,7 +208,7 @@ def _undo_order(job: Job, id: str, entries: Sequence[Entry]) -> Part:
     # On condition that it is as it was read, so concurrent changes stay.
     unchanged = orders.ChangeRequest(job.requested_by, frozenset({order.etag}))
     orders.update(id, OrderChange.model_validate(back), unchanged, log_change)
-    return Part.from_outcome(RecordOutcome.UPDATED, *_left_errors(id, left))
+    return RecordResult.from_outcome(RecordOutcome.UPDATED, *_left_errors(id, left))
 
 
 def _left_errors(record: str, names: Sequence[str]) -> list[JobRecordError]:
