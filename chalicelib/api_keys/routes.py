@@ -39,9 +39,9 @@ def get_current_key() -> Response:
 )
 def list_api_keys() -> Response:
     """Newest first, without the keys themselves, which are not stored."""
-    asked = query(PageQuery)
-    keys, total = store.page((asked.page - 1) * asked.limit, asked.limit)
-    return reply(200, schemas.numbered_page(keys, total, asked))
+    page_query = query(PageQuery)
+    keys, total = store.page((page_query.page - 1) * page_query.limit, page_query.limit)
+    return reply(200, schemas.numbered_page(keys, total, page_query))
 
 
 @routes.post(
@@ -57,10 +57,10 @@ def create() -> Response:
     bearer = current().bearer
     try:
         new, once = body_once(NewApiKey)
-        made = store.mint(new.name, new.role, expires=new.expires_at, once=once, bearer=bearer)
+        minted = store.mint(new.name, new.role, expires=new.expires_at, once=once, bearer=bearer)
     except Repeated as first:  # its text is not what was answered, which had the key
         return reply(201, store.minted_before(first, bearer), headers=REPLAYED)
-    return reply(201, show_key_with_secret(*made))
+    return reply(201, show_key_with_secret(*minted))
 
 
 @routes.delete(

@@ -171,16 +171,16 @@ def list_keys() -> list[Caller]:
 def page(offset: int, most: int) -> tuple[list[ListedApiKey], int]:
     """Return a page of the keys with the day of their last use, and the number of all keys."""
     entries = _list_entries()
-    asked = entries[offset : offset + most]
-    used = table.batch_get((_pk(entry["hash"]), "key") for entry in asked)
-    found: list[ListedApiKey] = [
+    page_entries = entries[offset : offset + most]
+    used = table.batch_get((_pk(entry["hash"]), "key") for entry in page_entries)
+    keys: list[ListedApiKey] = [
         {
             **show_key(Caller(entry)),
             "lastUsedAt": _last_used_day(used.get((_pk(entry["hash"]), "key"), {})),
         }
-        for entry in asked
+        for entry in page_entries
     ]
-    return found, len(entries)
+    return keys, len(entries)
 
 
 def _list_entries() -> list[Item]:
@@ -218,14 +218,14 @@ def limit(id: str, *, read: int | None = None, write: int | None = None) -> Call
     """
     entry = _get_entry(id)
     wanted = {"readLimit": read, "writeLimit": write}
-    given = {name: value for name, value in wanted.items() if value is not None}
-    usual = [name for name in wanted if name not in given]
+    limits = {name: value for name, value in wanted.items() if value is not None}
+    usual = [name for name in wanted if name not in limits]
     gone = NotFound.for_id("key", id)
     commit = Commit()
     for key in (("keys", id), (_pk(entry["hash"]), "key")):
-        commit.update(key, assign=given, remove=usual, when=table.present, otherwise=gone)
+        commit.update(key, assign=limits, remove=usual, when=table.present, otherwise=gone)
     left = {name: value for name, value in entry.items() if name not in usual}
-    after = Caller(left | given)
+    after = Caller(left | limits)
     commit.audit(_audit_entry("limited", Caller(entry), after))
     commit.send()
     return after

@@ -28,8 +28,8 @@ def _one_of(*names: str) -> object:
 
     def check_one(model: Input) -> Input:
         if len(model.model_fields_set & set(names)) != 1:
-            there = ", ".join(map(to_camel, names))
-            raise PydanticCustomError("one_of", "needs exactly one of {there}", {"there": there})
+            choices = ", ".join(map(to_camel, names))
+            raise PydanticCustomError("one_of", "needs exactly one of {there}", {"there": choices})
         return model
 
     return model_validator(mode="after")(check_one)

@@ -15,11 +15,11 @@ def reprice_product(product: Product, change: Mapping[str, object]) -> dict[str,
     `change`: `set`, `add` or `percent`, and `roundTo`, as sent. Raises Invalid if a price would
     fall below zero, or become zero without a `set` of 0.
     """
-    given: dict[str, object] = {}
+    changes: dict[str, object] = {}
     own = product.fields["price"]
     if own is not None:
-        given["price"] = _change_price(own, change, "price")
-    given["variants"] = [
+        changes["price"] = _change_price(own, change, "price")
+    changes["variants"] = [
         {"id": variant["id"]}
         if variant["price"] is None
         else {
@@ -28,7 +28,7 @@ def reprice_product(product: Product, change: Mapping[str, object]) -> dict[str,
         }
         for place, variant in enumerate(product.fields["variants"])
     ]
-    return given
+    return changes
 
 
 def _change_price(price: str, change: Mapping[str, object], field: str) -> str:

@@ -43,12 +43,12 @@ def edit_orders() -> Response:
     return _start_edit("order", *body_once(BulkOrderEdit))
 
 
-def _start_edit(kind: str, asked: BulkProductEdit | BulkOrderEdit, once: Once | None) -> Response:
-    change = asked.change.model_dump(by_alias=True, exclude_unset=True, mode="json")
+def _start_edit(kind: str, edit: BulkProductEdit | BulkOrderEdit, once: Once | None) -> Response:
+    change = edit.change.model_dump(by_alias=True, exclude_unset=True, mode="json")
     if not change:
         raise Invalid.field("change", "required", "must have at least one field to change")
-    LISTS[kind].query_from_body(asked.filters, 1)
+    LISTS[kind].query_from_body(edit.filters, 1)
     about: dict[str, object] = {"kind": kind, "change": change}
-    about |= {"ids": asked.ids} if asked.ids is not None else {"filters": asked.filters}
-    text = jobs.create(JobType.BULK_EDIT, about, dry_run=asked.dry_run, once=once)
+    about |= {"ids": edit.ids} if edit.ids is not None else {"filters": edit.filters}
+    text = jobs.create(JobType.BULK_EDIT, about, dry_run=edit.dry_run, once=once)
     return reply_text(202, text)

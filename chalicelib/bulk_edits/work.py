@@ -111,19 +111,19 @@ def _show_difference(before: Fields, after: Fields) -> dict[str, object]:
 
 def _edit_product(job: Job, product: Product) -> Product:
     """Return the product after the edit; itself if nothing differs. Raises what a PUT raises."""
-    given = product_change(product, job.request["change"])
-    return products.preview_update(product, validate(ProductChange, given).sent_fields())
+    changes = product_change(product, job.request["change"])
+    return products.preview_update(product, validate(ProductChange, changes).sent_fields())
 
 
 def product_change(product: Product, change: Fields) -> dict[str, object]:
     """Return the body of a PUT that makes a bulk change (`ProductEdit`, as sent) of a product."""
-    given = {name: change[name] for name in _PLAIN if name in change}
-    given["tags"] = _change_tags(product.fields["tags"], change)
+    changes = {name: change[name] for name in _PLAIN if name in change}
+    changes["tags"] = _change_tags(product.fields["tags"], change)
     if change.get("compareAtPrice"):
-        given["compareAtPrice"] = prices.compare_at_price(product, change["compareAtPrice"])
+        changes["compareAtPrice"] = prices.compare_at_price(product, change["compareAtPrice"])
     if change.get("price"):
-        given |= prices.reprice_product(product, change["price"])
-    return given
+        changes |= prices.reprice_product(product, change["price"])
+    return changes
 
 
 def _change_tags(tags: Sequence[str], change: Fields) -> list[str]:
@@ -137,20 +137,20 @@ def _change_tags(tags: Sequence[str], change: Fields) -> list[str]:
 
 def _edit_order(job: Job, order: Order) -> Order:
     """Return the order after the edit; itself if nothing differs. Raises what a PATCH raises."""
-    given = _order_change(order, job.request["change"])
+    changes = _order_change(order, job.request["change"])
     return (
-        orders.preview_update(order, validate(OrderChange, given), job.requested_by)
-        if given
+        orders.preview_update(order, validate(OrderChange, changes), job.requested_by)
+        if changes
         else order
     )
 
 
 def _order_change(order: Order, change: Fields) -> dict[str, object]:
     """Return the body of a PATCH that makes a bulk change (`OrderEdit`, as sent) of this order."""
-    given = {name: change[name] for name in OF_ORDERS if name in change}
-    given["tags"] = _change_tags(order.fields["tags"], change)
+    changes = {name: change[name] for name in OF_ORDERS if name in change}
+    changes["tags"] = _change_tags(order.fields["tags"], change)
     fields: Fields = order.fields
-    return {name: value for name, value in given.items() if fields[name] != value}
+    return {name: value for name, value in changes.items() if fields[name] != value}
 
 
 class _Kind(NamedTuple):

@@ -62,14 +62,14 @@ def serve_file() -> Response:
     A tab from before a deployment requests files of a version that is gone: after the 404 it
     reloads.
     """
-    asked = str((current().request.uri_params or {}).get("proxy", ""))
-    kind, _, rest = asked.partition("/")
+    proxy_path = str((current().request.uri_params or {}).get("proxy", ""))
+    kind, _, below = proxy_path.partition("/")
     if kind != "assets":
-        up = "../" * (asked.count("/") + 1)
+        up = "../" * (proxy_path.count("/") + 1)
         # Decoded first: some gateways have decoded it, and an encoded one would be encoded twice.
-        encoded = quote(unquote(asked), safe="/")
+        encoded = quote(unquote(proxy_path), safe="/")
         return _reply_text("", {"Location": f"{up}console#/{encoded}"}, status=302)
-    version, _, name = rest.partition("/")
+    version, _, name = below.partition("/")
     text = _load_files().get(name)
     if text is None or version != _version():
         plain = {"Cache-Control": "no-store", "Content-Type": "text/plain; charset=utf-8"}

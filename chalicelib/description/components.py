@@ -19,7 +19,7 @@ def public(node: object) -> Any:
         return [public(inner) for inner in node]
     if not isinstance(node, dict):
         return node
-    made = {
+    schema_made = {
         key: (
             {name: public(inner) for name, inner in value.items()}
             if key == "properties"
@@ -28,24 +28,24 @@ def public(node: object) -> Any:
         for key, value in node.items()
         if key != "title"
     }
-    if isinstance(text := made.get("description"), str):
-        made["description"] = one_line(text)
-    if "$ref" in made:
-        name = str(made["$ref"]).rpartition("/")[2]
-        made["$ref"] = REFERENCE.format(model=public_names.schema(name))
-    return made
+    if isinstance(text := schema_made.get("description"), str):
+        schema_made["description"] = one_line(text)
+    if "$ref" in schema_made:
+        name = str(schema_made["$ref"]).rpartition("/")[2]
+        schema_made["$ref"] = REFERENCE.format(model=public_names.schema(name))
+    return schema_made
 
 
 def referenced_schemas(paths: object, definitions: Mapping[str, Schema]) -> dict[str, Schema]:
     """Return the schemas that something refers to, and those that they refer to."""
-    found: dict[str, Schema] = {}
+    schemas: dict[str, Schema] = {}
     wanted = list(references(paths))
     while wanted:
         name = wanted.pop()
-        if name in definitions and name not in found:
-            found[name] = definitions[name]
-            wanted += references(found[name])
-    return dict(sorted(found.items()))
+        if name in definitions and name not in schemas:
+            schemas[name] = definitions[name]
+            wanted += references(schemas[name])
+    return dict(sorted(schemas.items()))
 
 
 def references(node: object) -> Iterator[str]:
@@ -72,9 +72,9 @@ def plain_schemas() -> Any:
             return False
 
         def default_schema(self, schema: Any) -> Any:
-            made = super().default_schema(schema)
-            if made.get("default", ...) in ("", None, []):
-                del made["default"]
-            return made
+            schema_made = super().default_schema(schema)
+            if schema_made.get("default", ...) in ("", None, []):
+                del schema_made["default"]
+            return schema_made
 
     return Plain

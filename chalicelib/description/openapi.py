@@ -141,8 +141,8 @@ def _schemas() -> tuple[dict[object, Schema], dict[str, Schema]]:
     schemas, shared = TypeAdapter.json_schemas(
         models, ref_template=REFERENCE, schema_generator=plain_schemas()
     )
-    found = {place: public(schema) for (place, _), schema in schemas.items()}
-    return found, {
+    schema_by_place = {place: public(schema) for (place, _), schema in schemas.items()}
+    return schema_by_place, {
         public_names.schema(name): public(schema)
         for name, schema in shared.get("$defs", {}).items()
     }
@@ -169,8 +169,8 @@ def examples() -> dict[str, Any]:
     status; `events`, by kind; `problems`, by status and code.
     """
     text = (Path(__file__).parent / "examples.json").read_text(encoding="utf-8")
-    found: dict[str, object] = json.loads(text)
-    return found
+    parsed: dict[str, object] = json.loads(text)
+    return parsed
 
 
 def _event_schema(kind: EventKind, data: Schema) -> tuple[str, Schema]:
@@ -266,10 +266,10 @@ def _example(operation: Operation) -> dict[str, Any]:
     """Return a call of an operation and what was answered; empty where there is none."""
     if operation.path == PATH:
         return {"answers": {"200": {"openapi": "3.1.0", "info": _INFO}}}
-    found: dict[str, object] = examples()["operations"].get(
+    known: dict[str, object] = examples()["operations"].get(
         f"{operation.method} {operation.path}", {}
     )
-    return found
+    return known
 
 
 def _query_parameters(

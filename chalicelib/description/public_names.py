@@ -17,11 +17,11 @@ def schema(name: str) -> str:
     """
     if name == "Walked_Union_ImportJobSummary__JobSummary__":
         return "JobList"
-    if found := re.fullmatch(r"(?:Listed|Walked)_(\w+?)_", name):
-        return schema(found[1]).removeprefix("Listed") + "List"
+    if match := re.fullmatch(r"(?:Listed|Walked)_(\w+?)_", name):
+        return schema(match[1]).removeprefix("Listed") + "List"
     # `NewOrder` is what generators for Go call the constructor of `Order`.
-    if found := re.fullmatch(r"New(\w+)", name):
-        return f"Create{found[1]}"
+    if match := re.fullmatch(r"New(\w+)", name):
+        return f"Create{match[1]}"
     if name.endswith("-Input"):
         return schema(name.removesuffix("-Input")) + "Input"
     return name.removesuffix("-Output").removeprefix("Shown")

@@ -40,11 +40,11 @@ def merge_customer(id: str) -> Response:
     or merged customer, or one that is being merged, is 422. It cannot be cancelled or undone. Emits
     order.updated for each order, customer.updated and customer.deleted.
     """
-    asked, once = body_once(Merge)
+    merge, once = body_once(Merge)
     if once:
         once.check()
     source = customers.get(id)
-    into = _get_target(source, asked.into)
+    into = _get_target(source, merge.into)
     for each in (source, into):
         jobs.require_free(each.held_by, customers.CustomerBusy)
     if source.is_erased:

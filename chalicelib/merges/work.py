@@ -41,6 +41,6 @@ def step(job: Job) -> Step:
 
 
 def _overflow_error(source: str, name: str, number: int) -> JobRecordError:
-    what = "characters of the note" if name == "note" else name
-    message = f"{number:,} {what} were not moved: there is room for {ROOM_OF_MERGED[name]:,}."
-    return record_error(source, f"too_many_{what.partition(' ')[0]}", message)
+    subject = "characters of the note" if name == "note" else name
+    message = f"{number:,} {subject} were not moved: there is room for {ROOM_OF_MERGED[name]:,}."
+    return record_error(source, f"too_many_{subject.partition(' ')[0]}", message)

@@ -19,10 +19,10 @@ def check_totals() -> None:
     """Log each wrong cell, and their number as a metric with an alarm."""
     records, wrong = 0, 0
     found_elsewhere = ("stock ledger", ledger.recount()), ("shipments", orders.compare_shipments())
-    for kind, found in (*list_recounts(), *found_elsewhere):
-        records += found.records
-        wrong += len(found.wrong)
-        for one in found.wrong:
+    for kind, recounted in (*list_recounts(), *found_elsewhere):
+        records += recounted.records
+        wrong += len(recounted.wrong)
+        for one in recounted.wrong:
             telemetry.error(
                 "total is wrong",
                 kind=kind,

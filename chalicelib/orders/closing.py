@@ -48,20 +48,20 @@ def close_order(fields: StoredOrder, wanted: CloseOrder, by: str, now: str) -> S
 
 
 def _refund_rest(
-    fields: StoredOrder, wanted: CloseOrder, rest: Decimal, by: str, now: str
+    fields: StoredOrder, wanted: CloseOrder, amount: Decimal, by: str, now: str
 ) -> StoredOrder:
     """Return the fields after refunds of the rest: as they were sent, or by method."""
     if not wanted.refunds:
-        return refund_by_method(fields, rest, by, now, wanted.method)
-    sent = sum((Decimal(one.amount) for one in wanted.refunds), Decimal(0))
-    if sent > rest:
-        message = f"{money.render(sent)} is more than is not kept, {money.render(rest)}."
-        raise Denied("exceeds_refundable", message, refundable=rest)
-    if sent < rest:
-        message = f"must be {money.render(rest)} in all, which is what is not kept"
+        return refund_by_method(fields, amount, by, now, wanted.method)
+    sent = sum((Decimal(part.amount) for part in wanted.refunds), Decimal(0))
+    if sent > amount:
+        message = f"{money.render(sent)} is more than is not kept, {money.render(amount)}."
+        raise Denied("exceeds_refundable", message, refundable=amount)
+    if sent < amount:
+        message = f"must be {money.render(amount)} in all, which is what is not kept"
         raise Invalid.field("refunds", "out_of_range", message)
-    for one in wanted.refunds:
-        refund = RefundInput.model_validate(one.sent_fields())
+    for part in wanted.refunds:
+        refund = RefundInput.model_validate(part.sent_fields())
         fields = make_refund(fields, refund, by, now).after
     return fields
 

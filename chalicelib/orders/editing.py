@@ -373,7 +373,7 @@ def _edit_sums(fields: StoredOrder, after: lines.Lines, wanted: EditOrder) -> li
     Where a sum of the order was not the computed amount, the difference stays. Raise Invalid,
     TaxRequired.
     """
-    given = wanted.model_fields_set
+    sent = wanted.model_fields_set
     old_subtotal, old_shipping = Decimal(fields["subtotal"]), Decimal(fields["shipping"])
     old_tax, old_total = Decimal(fields["tax"]), Decimal(fields["total"])
     subtotal = old_subtotal + lines.sum_lines(after) - lines.sum_lines(fields["lineItems"])
@@ -381,9 +381,9 @@ def _edit_sums(fields: StoredOrder, after: lines.Lines, wanted: EditOrder) -> li
         message = f"would make the subtotal {money.render(subtotal)}"
         raise Invalid.field("subtotal", "out_of_range", message)
     known_discount = lines.to_discount_input(fields["discount"])
-    sent_discount = wanted.discount if "discount" in given else known_discount
+    sent_discount = wanted.discount if "discount" in sent else known_discount
     discount = lines.make_discount(sent_discount, subtotal, "discount")
-    shipping = Decimal(wanted.shipping or 0) if "shipping" in given else old_shipping
+    shipping = Decimal(wanted.shipping or 0) if "shipping" in sent else old_shipping
     refunded = sum((Decimal(refund["shipping"]) for refund in fields["refunds"]), Decimal(0))
     if shipping < refunded:
         raise BelowRefunded(f"{money.render(refunded)} of the shipping were refunded.")
@@ -482,13 +482,13 @@ def _shorten_texts(texts: Sequence[str]) -> list[str]:
 
 
 def keep_latest(
-    entries: Sequence[T], most: int, largest_bytes: int, text: Callable[[T], str]
+    entries: Sequence[T], limit: int, largest_bytes: int, text: Callable[[T], str]
 ) -> list[T]:
-    """Return the latest entries, at most `most`, whose texts are together not too large.
+    """Return the latest entries, at most `limit`, whose texts are together not too large.
 
     At least one is returned.
     """
-    latest = entries[-most:]
+    latest = entries[-limit:]
     sizes = accumulate(len(text(entry).encode()) for entry in reversed(latest))
     fitting = max(1, sum(size <= largest_bytes for size in sizes))
     return list(latest[len(latest) - fitting :])

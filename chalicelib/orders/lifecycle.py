@@ -94,7 +94,7 @@ def _initial_fields(
     now: str,
 ) -> StoredOrder:
     """Return the fields of a new order before its deposit and payments. Raise Invalid."""
-    sums, given = lines.compute_sums(new_lines, new), new.sent_fields()
+    sums, sent = lines.compute_sums(new_lines, new), new.sent_fields()
     return {
         "id": ids.new_id("ord"),
         "number": number,
@@ -103,8 +103,8 @@ def _initial_fields(
         "paymentMethod": new.payment_method,
         "source": new.source or "OTHER",
         "customer": customer,
-        "shippingAddress": _stored_address(given.get("shippingAddress")),
-        "billingAddress": _stored_address(given.get("billingAddress")),
+        "shippingAddress": _stored_address(sent.get("shippingAddress")),
+        "billingAddress": _stored_address(sent.get("billingAddress")),
         "salesRepId": new.sales_rep_id,
         "lineItems": new_lines,
         "currency": settings.currency(),
@@ -172,9 +172,9 @@ def _with_paid_status(fields: StoredOrder) -> StoredOrder:
     return fields
 
 
-def _stored_address(given: Fields | None) -> Address | None:
+def _stored_address(sent: Fields | None) -> Address | None:
     """Return an address as an order keeps it: a copy, which nothing else changes."""
-    return cast(Address, addresses.to_address(given)) if given else None
+    return cast(Address, addresses.to_address(sent)) if sent else None
 
 
 def _drop_repeats(tags: Iterable[str] | None) -> list[str]:
@@ -187,9 +187,9 @@ def _drop_repeats(tags: Iterable[str] | None) -> list[str]:
 
 def apply_change(order: Order, change: OrderChange, by: str, now: str) -> Order:
     """Return the order after a PATCH. Raise InvalidTransition and Invalid."""
-    given = change.sent_fields()
-    money_fields = given.keys() & {"deposit", "retained"}
-    others = {name: value for name, value in given.items() if name not in money_fields}
+    sent = change.sent_fields()
+    money_fields = sent.keys() & {"deposit", "retained"}
+    others = {name: value for name, value in sent.items() if name not in money_fields}
     fields = cast(StoredOrder, {**order.fields, **_clean_fields(others)})
     _refuse_late_addresses(order, fields)
     if order.status not in BEFORE_SHIPPING and fields["dueOn"] != order.fields["dueOn"]:
@@ -198,10 +198,10 @@ def apply_change(order: Order, change: OrderChange, by: str, now: str) -> Order:
     former = order.fields["formerly"].items()
     fields["formerly"] = {name: id for name, id in former if fields[name] == order.fields[name]}
     status = order.status
-    payment = given.get("paymentStatus")
+    payment = sent.get("paymentStatus")
     fields["paymentStatus"] = order.fields["paymentStatus"]
-    if "status" in given:
-        status = move_status(order.status, OrderStatus(given["status"]))
+    if "status" in sent:
+        status = move_status(order.status, OrderStatus(sent["status"]))
         account.refuse_closed(order.fields)
         payment = _implied_payment_status(status, payment)
         if status is OrderStatus.SHIPPED:
@@ -346,9 +346,9 @@ def _implied_payment_status(status: OrderStatus, sent: str | None) -> str | None
     return sent or possible[0]
 
 
-def _clean_fields(given: Fields) -> dict[str, object]:
+def _clean_fields(sent: Fields) -> dict[str, object]:
     """Return the fields that a client sent as they are stored: an empty text is null."""
-    fields = {name: None if value == "" else value for name, value in given.items()}
+    fields = {name: None if value == "" else value for name, value in sent.items()}
     for name in fields.keys() & {"status", "paymentStatus"}:
         fields[name] = str(fields[name])
     if "tags" in fields:
@@ -356,7 +356,7 @@ def _clean_fields(given: Fields) -> dict[str, object]:
     if "metadata" in fields:
         fields["metadata"] = fields["metadata"] or {}
     for name in fields.keys() & set(ADDRESSES):
-        fields[name] = _stored_address(given[name])
+        fields[name] = _stored_address(sent[name])
     return fields
 
 

@@ -192,10 +192,10 @@ def correct_method(
 
 def _find_valid_payment(fields: StoredOrder, payment_id: str) -> Payment:
     """Return the payment with this id. Raise NotFound, AlreadyVoided if it was voided."""
-    found = next(
+    known = next(
         (candidate for candidate in fields["payments"] if candidate["id"] == payment_id), None
     )
-    payment = NotFound.unless(found, "payment", payment_id)
+    payment = NotFound.unless(known, "payment", payment_id)
     if payment["voidedAt"]:
         raise AlreadyVoided(voidedAt=payment["voidedAt"])
     return payment

@@ -366,7 +366,7 @@ def cancel_shipment(id: str, shipment_id: str) -> Response:
 def list_shipments() -> Response:
     """Of all orders, by when they were shipped, newest first."""
     page = store.list_shipments(query(ListShipments).to_query())
-    return reply_page([show_shipment(one) for one in page.records], page)
+    return reply_page([show_shipment(shipment) for shipment in page.records], page)
 
 
 @routes.get(
@@ -408,4 +408,4 @@ def put_shipping_settings() -> Response:
 def list_transactions() -> Response:
     """Newest first, of all orders."""
     page = store.list_transactions(query(ListTransactions).to_query())
-    return reply_page([show_transaction(one) for one in page.records], page)
+    return reply_page([show_transaction(transaction) for transaction in page.records], page)

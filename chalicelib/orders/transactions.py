@@ -123,8 +123,8 @@ def _refunded_tax(order: Order) -> list[Decimal]:
     if order.is_settled:
         for place in reversed(range(len(refunds))):
             if refunds[place]["createdAt"] == refunds[-1]["createdAt"]:
-                more = min(left, Decimal(refunds[place]["amount"]) - tax[place])
-                tax[place], left = tax[place] + more, left - more
+                share = min(left, Decimal(refunds[place]["amount"]) - tax[place])
+                tax[place], left = tax[place] + share, left - share
     return tax
 
 
@@ -145,19 +145,19 @@ def write_parts(
     kind: listing.Kind,
     old: Mapping[str, listing.Indexed],
     new: Mapping[str, listing.Indexed],
-    most: int,
+    most_deletions: int,
 ) -> None:
     """Add the list entries of parts of an order to a commit: those before, and those after.
 
-    Of those that are gone, `most` entries are deleted in the commit, the others after it: no reader
-    finds what they lead to.
+    Of those that are gone, `most_deletions` entries are deleted in the commit, the others after it:
+    no reader finds what they lead to.
     """
     for id, part in new.items():
         known = old[id].index if id in old else None
         if known is None or known.list_state != part.index.list_state:
             listing.change(commit, kind, id, known, part.index)
     for place, id in enumerate(id for id in old if id not in new):
-        if place < most:
+        if place < most_deletions:
             listing.change(commit, kind, id, old[id].index, None)
         else:
             listing.remove_later(commit, kind, id, old[id].index)

@@ -129,8 +129,8 @@ def post(
 
 def addresses_of(host: str, port: int) -> list[str]:
     """Return the addresses of a host in the order of RFC 6724, by the system's resolver."""
-    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    return [str(entry[4][0]) for entry in found]
+    infos = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return [str(entry[4][0]) for entry in infos]
 
 
 class _Exchange:
@@ -188,17 +188,17 @@ def _look_up(destination: Destination, deadline: float) -> Sequence[str]:
     """
     if destination.literal:
         return [str(destination.literal)]
-    found = Future[Sequence[str]]()
+    future = Future[Sequence[str]]()
 
     def work() -> None:
         try:
-            found.set_result(addresses_of(destination.host, destination.port))
+            future.set_result(addresses_of(destination.host, destination.port))
         except Exception as fault:
-            found.set_exception(fault)
+            future.set_exception(fault)
 
     threading.Thread(target=work, daemon=True).start()
     try:
-        answers = found.result(seconds_left(deadline))
+        answers = future.result(seconds_left(deadline))
     except UnicodeError:
         # What Python's own encoding of host names refuses before it asks.
         raise socket.gaierror(socket.EAI_NONAME, "The host name cannot be encoded.") from None

@@ -72,8 +72,8 @@ class Response:
 
     def _read_body(self) -> None:
         # The length is 0 where none follows, and counts down to it.
-        while self._answer.length != 0 and (room := LONGEST_BODY + 1 - len(self.body)):
-            piece = self._answer.read1(room)
+        while self._answer.length != 0 and (bytes_left := LONGEST_BODY + 1 - len(self.body)):
+            piece = self._answer.read1(bytes_left)
             if not piece:
                 return
             self.body += piece

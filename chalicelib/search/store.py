@@ -37,18 +37,19 @@ def find(search: str) -> list[list[Any]]:
     """
     terms = [words.search_terms(bare(search)) for _, _, bare in _KINDS]
     calls = [
-        best.candidate_calls(kind, asked) for (kind, _, _), asked in zip(_KINDS, terms, strict=True)
+        best.candidate_calls(kind, kind_terms)
+        for (kind, _, _), kind_terms in zip(_KINDS, terms, strict=True)
     ]
-    read = iter(dynamodb.wait_for_results([call for some in calls for call in some]))
-    found = [
-        best.rank_candidates(asked, [next(read) for _ in some]) if asked else []
-        for asked, some in zip(terms, calls, strict=True)
+    read = iter(dynamodb.wait_for_results([call for kind_calls in calls for call in kind_calls]))
+    results = [
+        best.rank_candidates(kind_terms, [next(read) for _ in kind_calls]) if kind_terms else []
+        for kind_terms, kind_calls in zip(terms, calls, strict=True)
     ]
-    loads = [partial(load, ids) for (_, load, _), ids in zip(_KINDS, found, strict=True) if ids]
+    loads = [partial(load, ids) for (_, load, _), ids in zip(_KINDS, results, strict=True) if ids]
     loaded = iter(threads.run_together(loads))
     return [
-        _best(search, asked, next(loaded)) if ids else []
-        for asked, ids in zip(terms, found, strict=True)
+        _best(search, kind_terms, next(loaded)) if ids else []
+        for kind_terms, ids in zip(terms, results, strict=True)
     ]
 
 

@@ -49,7 +49,7 @@ _COUNT = "/api/admin/stock/counts/{id}"
 def list_stock_counts() -> Response:
     """Newest first."""
     page = store.page(query(listing.Filters).to_query())
-    return reply_page([show(one) for one in page.records], page)
+    return reply_page([show(count) for count in page.records], page)
 
 
 @routes.post(
@@ -64,8 +64,8 @@ def create_stock_count() -> Response:
     """Of `variantIds`, or of all variants with a tracked stock of the products that match `filters`
     or, with `"all": true`, of all products: up to 10,000. Sales go on while it is OPEN.
     """
-    asked, repeatable = body_once(NewStockCount)
-    return reply_text(201, store.create(asked, caller().name, repeatable))
+    new, repeatable = body_once(NewStockCount)
+    return reply_text(201, store.create(new, caller().name, repeatable))
 
 
 @routes.get(
@@ -88,11 +88,11 @@ def get_stock_count(id: str) -> Response:
 )
 def list_stock_count_lines(id: str) -> Response:
     """Of every variant, what was counted last first."""
-    asked = query(ListLines)
-    lines = store.lines(id, asked.state)
-    start = (asked.page - 1) * asked.limit
-    shown = store.show_lines(lines[start : start + asked.limit])
-    return reply(200, numbered_page(shown, len(lines), asked))
+    filters = query(ListLines)
+    lines = store.lines(id, filters.state)
+    start = (filters.page - 1) * filters.limit
+    shown = store.show_lines(lines[start : start + filters.limit])
+    return reply(200, numbered_page(shown, len(lines), filters))
 
 
 @routes.put(
@@ -109,8 +109,8 @@ def enter_stock_count_lines(id: str) -> Response:
     Counting again replaces both; `add` adds to what was counted and leaves `expected`, as for a
     second shelf, or a scan of each piece.
     """
-    asked, repeatable = body_once(CountedLines)
-    return reply_text(200, store.enter(id, asked.lines, caller().name, repeatable))
+    counted, repeatable = body_once(CountedLines)
+    return reply_text(200, store.enter(id, counted.lines, caller().name, repeatable))
 
 
 @routes.post(

@@ -75,7 +75,7 @@ _open: Final = Attr("status").eq(CountStatus.OPEN.value)
 # --- Creating -------------------------------------------------------------------------------------
 
 
-def create(asked: NewStockCount, by: str, once: Once | None) -> str:
+def create(new: NewStockCount, by: str, once: Once | None) -> str:
     """Create a count; return the text of the answer.
 
     Raises Invalid; with `once` also Repeated and KeyReused.
@@ -83,14 +83,14 @@ def create(asked: NewStockCount, by: str, once: Once | None) -> str:
     if once:
         once.check()
     variants = sorted(
-        _check_tracked(asked.variant_ids) if asked.variant_ids else _find_variants(asked.filters)
+        _check_tracked(new.variant_ids) if new.variant_ids else _find_variants(new.filters)
     )
     parts = list(batches(variants, _TOGETHER))
     fields: Item = {
         "id": ids.new_id("cnt"),
-        "name": asked.name,
+        "name": new.name,
         "status": CountStatus.OPEN.value,
-        "filters": json.dumps(asked.filters or None, ensure_ascii=False),
+        "filters": json.dumps(new.filters or None, ensure_ascii=False),
         "variants": len(variants),
         "counted": 0,
         "different": 0,
@@ -127,11 +127,11 @@ def _audit_entry(
 def _check_tracked(variant_ids: Iterable[str]) -> set[str]:
     """Return these ids. Raises Invalid for one without a tracked stock."""
     wanted = list(variant_ids)
-    there = products.stock_levels({ids.product_of(id) for id in wanted})
+    levels = products.stock_levels({ids.product_of(id) for id in wanted})
     errors = [
         {"field": f"variantIds.{place}", "code": "unknown_variant", "message": _UNTRACKED}
         for place, id in enumerate(wanted)
-        if id not in there.get(ids.product_of(id), {})
+        if id not in levels.get(ids.product_of(id), {})
     ]
     if errors:
         raise Invalid.fields(errors[: validation.MOST_ERRORS])
@@ -143,16 +143,16 @@ _UNTRACKED: Final = "is no variant with a tracked stock"
 
 def _find_variants(filters: dict[str, object]) -> set[str]:
     """Return the variants with a tracked stock of the products that match. Raises Invalid."""
-    asked = ListProducts.query_from_body(filters, LARGEST_PAGE).continue_after("*")
-    found: set[str] = set()
-    for page in listing.walk_pages(partial(products.page, fields=_SHOWN), asked):
-        found.update(id for product in page.records for id in product.quantities)
-        if max(len(found), page.total) > MOST_VARIANTS:
+    product_query = ListProducts.query_from_body(filters, LARGEST_PAGE).continue_after("*")
+    variants: set[str] = set()
+    for page in listing.walk_pages(partial(products.page, fields=_SHOWN), product_query):
+        variants.update(id for product in page.records for id in product.quantities)
+        if max(len(variants), page.total) > MOST_VARIANTS:
             message = f"match more than {MOST_VARIANTS:,} products or variants; narrow them"
             raise Invalid.field("filters", "too_many", message)
-    if not found:
+    if not variants:
         raise Invalid.field("filters", "nothing_to_count", "match nothing with a tracked stock")
-    return found
+    return variants
 
 
 # --- Reading --------------------------------------------------------------------------------------
@@ -170,7 +170,7 @@ def lines(count_id: str, state: LineState | None) -> list[tuple[str, Line | None
     """Return the line of every variant, or of those in a state: what was counted last is first."""
     get(count_id)
     items = table.query_all(count_id, where=table.sk.begins_with("lines#"))
-    every = [one for item in items for one in _read_count(item).items()]
+    every = [pair for item in items for pair in _read_count(item).items()]
     every.sort(key=lambda one: one[1].at if one[1] else "", reverse=True)
     return [(id, line) for id, line in every if state in {None, *_line_states(line)}]
 
@@ -188,21 +188,21 @@ def load_counted_lines(count: Count, part: int) -> list[tuple[str, Line]]:
     return [(id, line) for id, line in _read_count(item).items() if line]
 
 
-def show_lines(some: Sequence[tuple[str, Line | None]]) -> list[dict[str, object]]:
+def show_lines(pairs: Sequence[tuple[str, Line | None]]) -> list[dict[str, object]]:
     """Return lines as the API shows them, with what is in stock now."""
-    known = _load_products(id for id, _ in some)
-    return [show_line(id, line, known.get(ids.product_of(id))) for id, line in some]
+    known = _load_products(id for id, _ in pairs)
+    return [show_line(id, line, known.get(ids.product_of(id))) for id, line in pairs]
 
 
 def _load_products(variant_ids: Iterable[str]) -> dict[str, Product]:
     wanted = {ids.product_of(id) for id in variant_ids}
-    return {one.id: one for one in products.load(sorted(wanted), _SHOWN)}
+    return {product.id: product for product in products.load(sorted(wanted), _SHOWN)}
 
 
 # --- Counting -------------------------------------------------------------------------------------
 
 
-def enter(count_id: str, asked: Sequence[CountedLine], by: str, once: Once | None) -> str:
+def enter(count_id: str, counted: Sequence[CountedLine], by: str, once: Once | None) -> str:
     """Keep what was counted, and the stock at this moment; return the text of the answer.
 
     Raises NotFound, CountClosed, Invalid; with `once` also Repeated and KeyReused.
@@ -211,18 +211,20 @@ def enter(count_id: str, asked: Sequence[CountedLine], by: str, once: Once | Non
         once.check()
     # Perhaps the same request, sent twice, was just done, and the count has changed since.
     with unless_answered(once):
-        return deadline.retry_on_conflict(partial(_enter_lines, count_id, asked, by, once), _Raced)
+        return deadline.retry_on_conflict(
+            partial(_enter_lines, count_id, counted, by, once), _Raced
+        )
 
 
-def _enter_lines(count_id: str, asked: Sequence[CountedLine], by: str, once: Once | None) -> str:
+def _enter_lines(count_id: str, counted: Sequence[CountedLine], by: str, once: Once | None) -> str:
     count = get(count_id)
     if count.status is not CountStatus.OPEN:
         raise CountClosed(count.status)
-    known = _load_products(line.variant_id for line in asked)
-    parts = {count.part_of(line.variant_id) for line in asked}
+    known = _load_products(line.variant_id for line in counted)
+    parts = {count.part_of(line.variant_id) for line in counted}
     items = table.batch_get(_part_key(count_id, number) for number in parts)
     there = {id: line for item in items.values() for id, line in _read_count(item).items()}
-    entered = _apply_counts(asked, there, known, by)
+    entered = _apply_counts(counted, there, known, by)
     was = {id: there[id] for id in entered}
     lines = [show_line(id, line, known[ids.product_of(id)]) for id, line in entered.items()]
     text = json.dumps({"lines": lines}, ensure_ascii=False)
@@ -261,19 +263,19 @@ def _line_pieces(lines: Mapping[str, Line | None]) -> dict[str, int | None]:
 
 
 def _apply_counts(
-    asked: Sequence[CountedLine],
+    counted: Sequence[CountedLine],
     before: Mapping[str, Line | None],
     known: Mapping[str, Product],
     by: str,
 ) -> dict[str, Line]:
     """Return the lines after these were entered. Raises Invalid."""
-    there = dict(before)
+    after = dict(before)
     at, errors, entered = clock.now_iso(), [], dict[str, Line]()
-    for place, one in enumerate(asked):
-        id, was = one.variant_id, there.get(one.variant_id)
+    for place, one in enumerate(counted):
+        id, was = one.variant_id, after.get(one.variant_id)
         product = known.get(ids.product_of(id))
         stock = product.quantities.get(id) if product else None
-        if id not in there:
+        if id not in after:
             error = "variantId", "not_in_count", "is not in this count"
         elif stock is None:
             error = "variantId", "not_tracked", _UNTRACKED
@@ -282,7 +284,7 @@ def _apply_counts(
         else:
             # What was sold since the first shelf was counted is not missing on the second.
             begun = was if one.add and was else Line(0, int(stock), at, by)
-            there[id] = entered[id] = Line(begun.counted + one.counted, begun.expected, at, by)
+            after[id] = entered[id] = Line(begun.counted + one.counted, begun.expected, at, by)
             continue
         field, code, message = error
         errors.append({"field": f"lines.{place}.{field}", "code": code, "message": message})

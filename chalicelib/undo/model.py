@@ -56,7 +56,7 @@ def difference(before: Product | None, after: Product | None) -> FieldChange:
 
 def order_difference(before: Record, after: Record) -> FieldChange:
     """Return what changed between two versions of an order."""
-    old, new = ({name: one.fields[name] for name in OF_ORDERS} for one in (before, after))
+    old, new = ({name: version.fields[name] for name in OF_ORDERS} for version in (before, after))
     return {"fields": _differing_pairs(old, new)}
 
 
@@ -120,45 +120,45 @@ def _restore_fields(
 
 
 def _restore_variants(now: Restored, change: FieldChange) -> None:
-    there = now.variants
+    variants_now = now.variants
     for id, pairs in change.get("variants", {}).items():
-        if id in there:
-            _restore_fields(there[id], pairs, f"variants.{id}.", now.left)
-            if there[id].get("default") is None:
-                there[id].pop("default", None)
+        if id in variants_now:
+            _restore_fields(variants_now[id], pairs, f"variants.{id}.", now.left)
+            if variants_now[id].get("default") is None:
+                variants_now[id].pop("default", None)
         else:
             now.left.append(f"variants.{id}")
     for id, variant in change.get("removed", {}).items():
-        there.setdefault(id, dict(variant))
+        variants_now.setdefault(id, dict(variant))
     added, stock = change.get("added", {}), change.get("stock", {})
     untouched = {
         id
         for id, variant in added.items()
-        if there.get(id) == variant
+        if variants_now.get(id) == variant
         if now.quantities.get(id) == stock.get(id, [None, None])[1] and id not in now.moves
     }
-    if untouched == there.keys():  # a product has at least one variant
+    if untouched == variants_now.keys():  # a product has at least one variant
         untouched = set()
     for id in added:
         if id in untouched:
-            del there[id]
+            del variants_now[id]
             now.quantities.pop(id, None)
-        elif id in there:
+        elif id in variants_now:
             now.left.append(f"variants.{id}")
-    before, after = change.get("order") or (list(there), [])
-    kept = [id for id in now.variants if id in there]
-    in_order = [id for id in before if id in there]
-    if [id for id in after if id in there] == [id for id in kept if id in after]:
+    before, after = change.get("order") or (list(variants_now), [])
+    kept = [id for id in now.variants if id in variants_now]
+    in_order = [id for id in before if id in variants_now]
+    if [id for id in after if id in variants_now] == [id for id in kept if id in after]:
         kept = [*in_order, *(id for id in kept if id not in in_order)]
-    missing = [id for id in there if id not in kept]
-    now.fields["variants"] = [there[id] for id in [*kept, *missing]]
+    missing = [id for id in variants_now if id not in kept]
+    now.fields["variants"] = [variants_now[id] for id in [*kept, *missing]]
 
 
 def _restore_stock(now: Restored, change: FieldChange) -> None:
-    there = now.variants
+    variants_now = now.variants
     for id, (before, after) in change.get("stock", {}).items():
         is_now = now.quantities.get(id)
-        if id not in there or id in change.get("added", {}):
+        if id not in variants_now or id in change.get("added", {}):
             continue
         if before is None or after is None:
             # It was not tracked before or after: there is no difference to undo.

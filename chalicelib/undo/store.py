@@ -90,20 +90,20 @@ def entry(job_id: str, record_id: str, number: int = 0) -> Entry | None:
     return _read_entry(job_id, item) if item else None
 
 
-def entries(job_id: str, after: str, most: int) -> tuple[dict[str, list[Entry]], bool]:
-    """Return the entries of up to `most` records after the record `after`, by record.
+def entries(job_id: str, after: str, limit: int) -> tuple[dict[str, list[Entry]], bool]:
+    """Return the entries of up to `limit` records after the record `after`, by record.
 
     Those of a record are oldest first. The second value says whether there are more.
     """
     start = f"{_PREFIX}{after}~" if after else _PREFIX
     where = table.sk.between(start, _PREFIX + "~")
     read = chain.from_iterable(table.pages(job_id, where=where, limit=100))
-    found: dict[str, list[Entry]] = {}
+    groups: dict[str, list[Entry]] = {}
     for entry in (_read_entry(job_id, item) for item in read):
-        if len(found) == most and entry.record not in found:
-            return found, True
-        found.setdefault(entry.record, []).append(entry)
-    return found, False
+        if len(groups) == limit and entry.record not in groups:
+            return groups, True
+        groups.setdefault(entry.record, []).append(entry)
+    return groups, False
 
 
 def _read_entry(job_id: str, item: Item) -> Entry:
