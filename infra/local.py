@@ -19,7 +19,8 @@ import boto3
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from infra import keys, package, seed, stacks, steps
+from chalicelib.api_keys import store as api_keys
+from infra import keys, package, release, seed, stacks, steps
 from infra.emulator import KEY_VARIABLE, Emulator, credentials, make_key, stop_leftover
 from infra.log_lines import render_line
 
@@ -57,6 +58,9 @@ def deploy_source(cache: Path, settings: Mapping[str, str]) -> dict[str, str]:
     steps.apply_app(STAGE, made, built, environment=environment, api_id="backroom")
     steps.apply_triggers(STAGE, made, {"Lanes": "local"})
     steps.apply_alarms(STAGE, {"MetricMath": "false"})
+    keys.use_table(made["Table"])
+    if not api_keys.list_keys():  # new data, in which all records will be indexed
+        release.note_deployment()
     return made
 
 
