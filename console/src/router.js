@@ -16,6 +16,7 @@ const PAGES = [
   ["/jobs/:id", "job"],
   ["/orders", "orders"],
   ["/orders/new", "new-order", "STAFF"],
+  ["/orders/shipments", "shipments"],
   ["/orders/:id", "order"],
   ["/reports", "reports"],
   ["/customers", "customers"],

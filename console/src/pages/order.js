@@ -8,7 +8,6 @@ import { badge, paymentBadge, statusBadge } from "../parts/badge.js";
 import { choice, repField } from "../parts/choice.js";
 import { copyButton } from "../parts/copy.js";
 import { deliveryTable } from "../parts/deliveries.js";
-import { dialogForm } from "../parts/dialog-form.js";
 import { editItems } from "../parts/edit-order.js";
 import { field, form, values } from "../parts/form.js";
 import { menu } from "../parts/menu.js";
@@ -18,6 +17,7 @@ import { storyOf } from "../parts/order-story.js";
 import { card, facts } from "../parts/page.js";
 import { moneyOf } from "../parts/payments.js";
 import { Record } from "../parts/record.js";
+import { shipmentsOf } from "../parts/shipments.js";
 import { table } from "../parts/table.js";
 import { timeline } from "../parts/timeline.js";
 import { trail } from "../parts/trail.js";
@@ -63,6 +63,7 @@ async function delivered(visit, { id, createdAt }) {
 function page(visit, record, webhooks) {
   const { data: order } = record;
   const its = moneyOf(visit, record);
+  const parcels = shipmentsOf(visit, record, { take: its.take, print: printed });
   const isStaff = may("STAFF");
   // What was refunded is never paid again; and money is not booked without its method.
   const isRefunded = order.paymentStatus === "REFUNDED";
@@ -80,6 +81,8 @@ function page(visit, record, webhooks) {
         isStaff && h.a({ class: `button ${next ? "quiet" : "main"}`, href: link("/orders/new") }, "New order"),
         menu([
           steps.filter((each) => each !== next?.status).map((each) => moving(each, "")),
+          parcels.mayShip && !steps.includes("SHIPPED") && button("Ship", visit.once(parcels.ship)),
+          parcels.mayShip && button("Hand over", visit.once(parcels.handOver)),
           its.mayClose && button(order.closedAt ? "Keep less" : "Close order", visit.once(its.close), { class: "bad" }),
           print("Print order", null),
           print("Print packing slip", "slip"),
@@ -95,6 +98,7 @@ function page(visit, record, webhooks) {
       h.div(customer(), place("shippingAddress"), order.billingAddress && place("billingAddress"), details(), more()),
       h.div(
         items(),
+        parcels.card(),
         card("Timeline", timeline(storyOf(order, voiding)), webhooks),
         isStaff && h.details({ class: "card", ontoggle: audited }, h.summary("Every change")),
       ),
@@ -336,29 +340,14 @@ function page(visit, record, webhooks) {
   }
 
   async function move(status) {
-    if (status === "SHIPPED") return ship();
-    return moved({ status });
-  }
-
-  function ship() {
-    dialogForm(visit, `Ship order #${order.number}`, {
-      fields: field({
-        name: "trackingNumber",
-        value: { ...order, ...record.unsaved }.trackingNumber,
-        hint: "Optional. Connected systems get it when the order ships.",
-      }),
-      submit: "Ship",
-      async save({ trackingNumber }) {
-        await moved({ status: "SHIPPED", trackingNumber: trackingNumber.trim() || null }, "shipped");
-      },
-    });
+    return status === "SHIPPED" && parcels.mayShip ? parcels.ship() : moved({ status });
   }
 
   // What is typed in Details is saved with the move. If someone else was first, the page shows the
   // current order.
-  async function moved(body, word = statusWord(body.status).toLowerCase()) {
+  async function moved(body) {
     try {
-      await record.act(body, `Order #${order.number}: ${word}.`);
+      await record.act(body, `Order #${order.number}: ${statusWord(body.status).toLowerCase()}.`);
     } catch (refusal) {
       if (refusal.status !== 412 && refusal.code !== "invalid_transition") throw refusal;
       await record.load();

@@ -19,7 +19,7 @@ export async function show(visit) {
   const person = customerId && (await customerOf(visit, customerId));
   const add = may("STAFF") && h.a({ class: "button main", href: link("/orders/new") }, "Create order");
   await list(visit, {
-    top: { title: "Orders", actions: add, back: person && [link(`/customers/${customerId}`), person] },
+    top: { title: "Orders", actions: [h.a({ class: "button quiet", href: link("/orders/shipments") }, "Shipments"), add], back: person && [link(`/customers/${customerId}`), person] },
     api: "admin/orders",
     name: "order",
     cards: true,
@@ -35,6 +35,7 @@ export async function show(visit) {
       { name: "from", label: `From (${TIMEZONE})`, type: "date", not: ["period"], more: true },
       { name: "to", label: `To (${TIMEZONE})`, type: "date", not: ["period"], more: true },
       { name: "paymentStatus", label: "Payment", options: [["", "All"], ...named(PAYMENTS, paymentWord)], more: true },
+      { name: "shippingStatus", label: "Shipping", options: [["", "All"], ["PARTIAL", "Partly shipped"]], more: true },
       { name: "tag", placeholder: "All", used: {}, more: true },
       person && { name: "customerId", label: "Customer", options: [["", "All"], [customerId, person]], more: true },
       { name: "source", placeholder: "All", used: { ...NAMES, also: SOURCES }, more: true },

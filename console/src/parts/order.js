@@ -60,3 +60,14 @@ export function carrierOf(trackingNumber) {
   const [name, , page] = CARRIERS.find(([, form]) => form.test(number)) ?? [];
   return name ? { name, href: `https://${page}${encodeURIComponent(number)}` } : null;
 }
+
+// The tracking numbers of a shipment, each a link where its carrier is known.
+export function numbersOf({ parcels }) {
+  return parcels
+    .filter(({ trackingNumber }) => trackingNumber)
+    .map(({ trackingNumber, trackingUrl }) => {
+      const href = trackingUrl ?? carrierOf(trackingNumber)?.href;
+      const text = h.bdi(trackingNumber);
+      return h.div(href ? h.a({ href, target: "_blank", rel: "noopener noreferrer" }, text) : text);
+    });
+}

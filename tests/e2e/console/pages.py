@@ -38,6 +38,7 @@ def filled(owner: Api) -> list[str]:
         "/products/low-stock",
         f"/products/{product['id']}",
         "/orders",
+        "/orders/shipments",
         f"/orders/{order['id']}",
         "/customers",
         "/customers?search=nobody",

@@ -44,6 +44,8 @@ def test_an_order_is_created_by_hand_and_moved_to_delivered(desk: Desk) -> None:
     assert actions(desk) == [
         "Start processing",
         "Start production",
+        "Ship",
+        "Hand over",
         "Close order",
         *PRINTS,
         "Delete",
