@@ -26,7 +26,7 @@ from chalicelib.orders.model import Order
 from chalicelib.orders.schemas import OrderChange
 from chalicelib.problems import NotFound, PreconditionFailed, Problem
 from chalicelib.products import store as products
-from chalicelib.products.model import Product
+from chalicelib.products.model import NOT_MADE, Product
 from chalicelib.storage.attributes import Fields
 from chalicelib.storage.commit import Commit
 from chalicelib.undo import store
@@ -143,7 +143,7 @@ def _create_deleted(job: Job, product: Product | None, entries: Sequence[Entry])
     (change,) = (entry.change for entry in entries)  # an undo writes each record once
     if product is not None:
         return _leave_record(product.id, "changed_since", "It exists again.")
-    fields = dict(change["deleted"])
+    fields = {**NOT_MADE, **change["deleted"]}  # which release 1.0.0 may have written
     version = int(fields.pop("version"))
     quantities = {id: before for id, (before, _) in change["stock"].items()}
     _write_product(job, None, Product(fields, quantities, version), entries, [])

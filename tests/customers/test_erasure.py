@@ -418,6 +418,27 @@ def test_an_erasure_clears_why_an_order_was_closed(jobs: JobDesk, is_moved: bool
 
 
 @pytest.mark.parametrize("is_moved", [False, True])
+def test_an_erasure_clears_the_values_of_a_specification(jobs: JobDesk, is_moved: bool) -> None:
+    """Of an order that is another customer's now, it clears the name alone. Names stay."""
+    details = [{"name": "Engraving", "value": NOTE}, {"name": "Size", "value": "17"}]
+    ring = {"title": "Ring", "price": "5", "quantity": 1, "specification": details, "make": True}
+    order = placed(jobs.shop, ring, customer=PERSON, dueOn="2027-01-03")
+    changed = [details[0], {"name": "Size", "value": "18"}]
+    assert order.edit(change=[order.first_line(specification=changed)]).status == 200
+    if is_moved:
+        assert order.edit(customer={"id": customer(jobs.shop)["id"]}).status == 200
+    streamed(traced(jobs.dynamodb))
+    jobs.done(f"{order.customer.path}/erase")
+    assert mentions(jobs) == []
+    values = ["Rings twice, says [erased]", "18"] if is_moved else [None, None]
+    (left,) = order.read()["lineItems"]
+    assert [one["value"] for one in left["specification"]] == values
+    assert [one["name"] for one in left["specification"]] == ["Engraving", "Size"]
+    assert (left["make"], order.read()["dueOn"]) == (True, "2027-01-03")
+    assert counts_agree()
+
+
+@pytest.mark.parametrize("is_moved", [False, True])
 def test_an_erasure_clears_notes_of_shipments_and_keeps_their_numbers(
     jobs: JobDesk, is_moved: bool
 ) -> None:

@@ -231,6 +231,16 @@ def _product(draw: st.DrawFn) -> dict[str, Any]:
         "storefront": draw(st.none() | st.just("eu")),
         "tags": draw(st.lists(_TEXT.filter(str.strip), max_size=3)),
         "lowStockThreshold": draw(st.integers(0, 9)),
+        "madeToOrder": draw(st.booleans()),
+        "leadDays": draw(st.none() | st.integers(0, 730)),
+        "specification": [
+            {
+                "name": f"{n} {draw(_TEXT)}",
+                "required": draw(st.booleans()),
+                "choices": ["S, M", "=1"],
+            }
+            for n in range(draw(st.integers(0, 2)))
+        ],
         "seo": {"title": draw(st.none() | _TEXT), "description": draw(st.none() | _TEXT)},
         "images": [
             {"url": f"https://img.example/{n}.jpg?a=1,2", "alt": draw(st.none() | _TEXT)}
@@ -276,6 +286,22 @@ def test_importing_an_export_of_products_changes_nothing(jobs: JobDesk, several:
         assert job["dialect"] == columns
         assert (job["errors"], job["unchanged"]) == ([], len(there)), columns
         assert jobs.shop.get(f"{PRODUCTS}?limit=100").json["data"] == there
+
+
+def test_an_export_of_orders_has_what_is_made_and_when_it_is_due(jobs: JobDesk) -> None:
+    details = [{"name": "Size", "value": "=17"}, {"name": "Engraving", "value": None}]
+    made = {"title": "Ring", "price": "5", "quantity": 1, "make": True, "dueOn": "2027-01-03"}
+    lines = [{**made, "specification": details}, {"title": "Box", "price": "1", "quantity": 1}]
+    jobs.shop.made("/api/admin/orders", {"lineItems": lines, "dueOn": "2027-02-01"})
+    _, table = exported(jobs, type="orders")
+    ring, box = rows(table)
+    assert (ring["dueOn"], ring["lineMake"], ring["lineDueOn"]) == (
+        "2027-02-01",
+        "TRUE",
+        "2027-01-03",
+    )
+    assert json.loads(ring["lineSpecification"]) == details
+    assert (box["lineMake"], box["lineDueOn"], box["lineSpecification"]) == ("FALSE", "", "")
 
 
 def test_an_export_marks_what_a_spreadsheet_would_take_for_numbers_and_dates(jobs: JobDesk) -> None:
