@@ -209,7 +209,7 @@ FORMS = {
     "void": (paid_order_page, ["Void Cash"], "Void payment"),
     "refund": (paid_order_page, ["Refund"], "Refund"),
     "edit of an order": (order_page, ["Edit items"], "Save changes"),
-    "shipping": (confirmed_order_page, ["Start processing", "Ship"], "Ship"),
+    "shipping": (confirmed_order_page, ["Ship"], "Ship"),
     "new webhook": (lambda _: "/settings/developer/webhooks", ["Add webhook"], "Add webhook"),
     "webhook": (webhook_page, [], "Save"),
     "secret": (webhook_page, ["Rotate secret"], "Rotate"),
