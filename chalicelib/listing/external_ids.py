@@ -81,6 +81,15 @@ def find_holders(kinds: Iterable[str], wanted: Iterable[str]) -> dict[str, str]:
     return {id: str(locks[key]["record"]) for key, id in keys.items() if key in locks}
 
 
+def find_locked(wanted: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str]:
+    """Return the id of who has each of these external ids, by kind and external id.
+
+    Ids that nobody has are left out.
+    """
+    keys = {lock_key(*at): at for at in wanted}
+    return {keys[key]: str(lock["id"]) for key, lock in table.batch_get(keys).items()}
+
+
 def resolve_id(kind: str, id: str) -> str:
     """Return the id of the record that a path means: `externalId:4711` is the one that has it.
 

@@ -8,7 +8,7 @@ from enum import Enum
 from functools import partial
 from typing import Final
 
-from chalicelib.listing import words
+from chalicelib.listing import external_ids, words
 from chalicelib.problems import Busy, Invalid, NotFound, Problem
 from chalicelib.products import merge, store
 from chalicelib.products.model import MOST_PARTS, Product, show_product
@@ -80,6 +80,41 @@ def create_many(
         else:
             outcomes |= _create_batch({place: news[place] for place in places}, chosen, ids)
     return [outcomes[place] for place in range(len(rows))]
+
+
+def preview_many(rows: Sequence[NewProduct | Problem]) -> list[_Outcome]:
+    """Return the outcomes that `create_many` would have in the shop as it is; write nothing."""
+    news = [row.sent_fields() for row in rows if isinstance(row, NewProduct)]
+    fields = zip(news, choose_slugs(news), strict=True)
+    drafts = [row if isinstance(row, Problem) else _draft_product(*next(fields)) for row in rows]
+    products = [draft for draft in drafts if isinstance(draft, Product)]
+    slugs_taken = store.taken_slugs(product.slug for product in products)
+    holders = external_ids.find_locked(at for one in products for at in one.external_ids)
+    outcomes = list[_Outcome]()
+    for draft in drafts:
+        outcomes.append(draft)
+        if isinstance(draft, Problem):
+            continue
+        try:
+            store.build_commit(None, draft).raise_if_refused()
+            for at, holder in draft.external_ids.items():
+                if at in holders:
+                    raise external_ids.ExternalIdTaken(holder.field, holders[at])
+            if draft.slug in slugs_taken:
+                raise store.SlugTaken(draft.slug)
+        except Problem as problem:
+            outcomes[-1] = problem
+        else:  # a later row cannot have it
+            slugs_taken.add(draft.slug)
+            holders |= {at: holder.id for at, holder in draft.external_ids.items()}
+    return outcomes
+
+
+def _draft_product(given: Fields, slug: str) -> _Outcome:
+    try:
+        return store.draft_product(given, slug)
+    except Problem as problem:
+        return problem
 
 
 def _create_batch(

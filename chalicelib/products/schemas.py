@@ -512,9 +512,7 @@ class BulkQuery(QueryParameters):
             " `update` creates none"
         ),
     ] = BulkMode.CREATE
-    dry_run: Annotated[
-        bool, Field(description="With `upsert` or `update`: answers the same, and writes nothing")
-    ] = False
+    dry_run: Annotated[bool, Field(description="Answers the same, and writes nothing")] = False
 
 
 class BulkStatus(Stripped):

@@ -64,3 +64,37 @@ def test_two_concurrent_creations_with_one_key_and_slug_make_one_product(
     refused = shop.post(PRODUCTS, sent, headers={"Idempotency-Key": "another"})
     assert (refused.status, refused.json["code"]) == (409, "slug_taken")
     assert "'one'" in refused.json["message"]
+
+
+def test_a_dry_run_of_creations_answers_the_same_and_writes_nothing(
+    shop: Shop, dynamodb: Double
+) -> None:
+    shop.post(PRODUCTS, new_product(name="Hat", slug="taken", externalId="ERP-1"))
+    commits = dynamodb.asked("TransactWriteItems")
+    variants = [{"title": f"V{n}", "price": 1, "externalId": f"V-{n}"} for n in range(70)]
+    sent = [
+        *(new_product(name=name) for name in ("Cap", "Cap", "Taken")),
+        *(new_product(slug=slug) for slug in ("taken", "mine", "mine")),
+        *(new_product(externalId=id) for id in ("ERP-1", "ERP-2", "ERP-2")),
+        *({"name": "", "price": 1}, "no product", {"name": "No price"}),
+        {"name": "Many ids", "variants": variants},
+    ]
+    key = {"Idempotency-Key": "k"}
+    previewed = shop.post(f"{BULK}?dryRun=true", sent, headers=key)
+    assert previewed.status == 200 and commits == []
+    assert shop.read(PRODUCTS)["total"] == 1
+    assert [e["event"] for e in shop.events()] == ["product.created"]
+    written = shop.post(BULK, sent, headers=key)
+    assert show_outcomes(previewed) == show_outcomes(written)
+    assert previewed.json["summary"] == written.json["summary"]
+    assert written.json["summary"]["created"] == 5
+
+
+def show_outcomes(answer: Answer) -> list[tuple[object, ...]]:
+    """Return what a client may rely on of each row, without ids and times."""
+    rows = answer.json["data"]
+    errors = [row.get("error", {}) for row in rows]
+    return [
+        (row["status"], row.get("product", {}).get("slug"), error.get("code"), error.get("errors"))
+        for row, error in zip(rows, errors, strict=True)
+    ]

@@ -1470,10 +1470,10 @@ class Operations:
         `mode=upsert` or `update` a row is the product with its `id`; else with its
         `externalId`, its own or a variant's; else the only one with its SKU or one of its
         variants' (several: `ambiguous_sku`). Absent fields and variants stay, and null clears.
-        If the request exceeds 2 MB, or the answer would exceed 6 MB, rows have the `id` of the
-        created product and no `product`. If storage is too slow for 20 seconds, the rest is
-        `not_reached`: it was not written, and the same request with its Idempotency-Key
-        continues there.
+        `dryRun` writes nothing. If the request exceeds 2 MB, or the answer would exceed 6 MB,
+        rows have the `id` of the created product and no `product`. If storage is too slow for
+        20 seconds, the rest is `not_reached`: it was not written, and the same request with its
+        Idempotency-Key continues there.
 
         `POST /api/admin/products/bulk`, from the role STAFF on.
         """
