@@ -112,7 +112,9 @@ def prepared(url: str) -> list[Any]:
     endpoint, *_ = store.create(NewWebhook(url=f"{url}/ok", events=[kind]))
     records = []
     for number in range(DELIVERIES + 100):
-        item = outbox.item([(kind.value, outbox.body(kind.value, {"n": number, "x": "x" * 700}))])
+        item = outbox.build_item(
+            [(kind.value, outbox.body(kind.value, {"n": number, "x": "x" * 700}))]
+        )
         table.put(item, table=settings.outbox_table())
         (event,) = outbox.events_of(item)
         message = Message(deliveries.create(event, endpoint.id, test=False).id)

@@ -34,13 +34,15 @@ def consume(batch: Sequence[Committed]) -> Work:
     no reader sees (`store._load_bodies`).
     """
     # One that has expired had an entry: AWS deletes what has expired in any order.
-    current = {committed.mark: committed for committed in batch if not committed.has_expired}
+    current = {
+        committed.feed_mark_key: committed for committed in batch if not committed.has_expired
+    }
     known = (yield Need(current.keys())).items
     yield Need(is_last=True)
     new = [
         committed
         for committed in current.values()
-        if committed.mark not in known and not committed.failure
+        if committed.feed_mark_key not in known and not committed.failure
     ]
     for part in batches(new, _PER_COMMIT):
         _write_entries(part)
@@ -54,8 +56,8 @@ def _write_entries(part: Sequence[Committed]) -> None:
         try:
             _send_entries(missing)
         except _Placed:
-            known = table.batch_get(committed.mark for committed in part)
-            missing = [committed for committed in part if committed.mark not in known]
+            known = table.batch_get(committed.feed_mark_key for committed in part)
+            missing = [committed for committed in part if committed.feed_mark_key not in known]
         else:
             return
     raise Busy
@@ -70,7 +72,7 @@ def _send_entries(part: Sequence[Committed]) -> None:
     expires = {"expiresAt": clock.unix() + outbox.KEPT_SECONDS}
     commit = Commit()
     for committed in part:
-        pk, mark = committed.mark
+        pk, mark = committed.feed_mark_key
         commit.put({"pk": pk, "sk": mark, **expires}, when=table.absent, otherwise=_Placed())
         entry = {
             "kinds": sorted({event.event for event in committed.events}),

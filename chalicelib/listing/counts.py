@@ -92,15 +92,15 @@ def _cell_partitions(kind: Kind, where: Where, for_total: bool) -> list[str]:
 
 
 def _split_values(kind: Kind, where: Where) -> list[str]:
-    """Return the requested values of the split facet."""
+    """Return the requested values of the split facet, sorted, without "" (no value)."""
     return sorted(filter(None, where.get(kind.split, ())))
 
 
 def _sum_cells(kind: Kind, where: Where, items: list[Item]) -> Cells:
-    """Return the facets of each cell, and its number summed over its shards.
+    """Return the facets of each cell, and its number summed over its shards, perhaps 0.
 
     For each requested value of the split facet, the part of the cell that has the value is a cell
-    of its own.
+    of its own; the rest is another one, without that facet.
     """
     names = {split_attribute(value): value for value in _split_values(kind, where)}
     sums: defaultdict[tuple[str, str], int | Decimal] = defaultdict(int)

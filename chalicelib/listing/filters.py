@@ -107,4 +107,5 @@ class Dated(Filters):
     ] = ""
 
     def sort_range(self) -> Range:
+        """Return the range of sort keys from the start of `from_` to the end of `to`."""
         return Range(*timezone.parse_period(self.from_, self.to))

@@ -147,6 +147,7 @@ class Index:
 
     @property
     def word_bytes(self) -> int:
+        """Return how many bytes the index's words take, with blanks between."""
         return len(" ".join(self.every_word).encode())
 
     def matches(self, where: Mapping[str, frozenset[str]], terms: Iterable[str] = ()) -> bool:

@@ -154,6 +154,7 @@ class Kind:
 
     @staticmethod
     def is_menu(pk: str) -> bool:
+        """Return whether this is the partition of a menu's cells."""
         return pk.startswith("menu#")
 
     def menu_key(self, facet: str, value: str = "") -> Key:
@@ -183,6 +184,7 @@ class Kind:
         return [self.list_pk(name, shard) for shard in range(self.list_shards)]
 
     def word_pk(self, word: str, shard: int) -> str:
+        """Return the partition of a word's entries in a shard: that of its first letter."""
         return f"word#{self.name}#{escape(word[0])}#{shard}of{self.word_shards}"
 
     def word_pks(self, word: str) -> list[str]:

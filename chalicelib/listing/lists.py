@@ -38,6 +38,7 @@ class Range:
         return bool(self.first or self.end)
 
     def holds(self, sort: str) -> bool:
+        """Return whether a sort key is from `first` on and before `end`; "" is no end."""
         return self.first <= sort and (not self.end or sort < self.end)
 
 
@@ -116,6 +117,7 @@ class Lists:
         return sum(1 for _ in self.read_positions(_CALL_ENTRIES))
 
     def _partition_keys(self) -> list[str]:
+        """Return the keys of all partitions of these lists."""
         return [pk for name in self.names for pk in self.kind.list_pks(name)]
 
     def _query_limit(self, need: int) -> int:
@@ -194,9 +196,10 @@ def serving_lists(kind: Kind, where: Where, between: Range) -> Lists | None:
 
 
 def serving_choices(kind: Kind, where: Where, between: Range, known: Counts) -> list[Lists]:
-    """Return each choice of lists that hold all matches: the list of all, and those of a filter.
+    """Return each choice of lists that hold all matches.
 
-    `known`: the counts, which give their sizes.
+    They are the list of all, the lists of each filter, and those of each combination of filters.
+    `known`: the counts, which give their sizes. With `between` their total is unknown.
     """
     total = None if between else known.size(where)
     choices = [Lists(kind, ["*"], where, between, known.size({}), total)]
@@ -220,9 +223,10 @@ def serving_choices(kind: Kind, where: Where, between: Range, known: Counts) -> 
 
 
 def names_of_lists(kind: Kind, facet: str, accepted: frozenset[str]) -> list[str]:
-    """Return the names of the lists that hold all records with these values; [] if there are none.
+    """Return the names of the lists that hold all records with these values of a facet.
 
-    For the facet with several, that includes the list of the records with too many values.
+    [] if the facet has no lists, or if "" is accepted: records without a value are in none. The
+    facet SEVERAL stands for `kind.several`; its records with too many values are in one more list.
     """
     if facet == SEVERAL:
         values = [f"{kind.several}={value}" for value in sorted(accepted)]

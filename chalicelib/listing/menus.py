@@ -33,7 +33,10 @@ def read_menus(
 ) -> tuple[dict[str, Menu], tuple[str, ...]]:
     """Return the menu of each facet, and the lowest and the highest text of a measure.
 
-    `where`: of the shelf, and perhaps of the facet that is split. Raises Reindexing.
+    The menus count the whole shelf. Of `where` only the first value of the split facet narrows
+    them, to the records with it or with none; records with too many values count if they match all
+    of it. The texts are those of the records that match all of `where`; () if there are none.
+    Raises Reindexing.
     """
     where = key_parts(kind, where)
     scans = [Scan(kind, where, {}, measure, forward) for forward in (True, False)]
@@ -93,7 +96,10 @@ def _sum_menu(
 
 
 def _number_in(item: Item, split: str | None) -> int:
-    """Return how many records a cell counts: with this value of the split facet or none, or all."""
+    """Return how many records a cell counts: of those with a value of the split facet only `split`.
+
+    The records without such a value count too. `split` None: all records.
+    """
     number = int(item.get("n", 0))
     if split is not None:
         number -= sum(int(n) for name, n in item.items() if name[0] == "=")

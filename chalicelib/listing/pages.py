@@ -119,7 +119,10 @@ def begin_page(query: Query, asked: Mapping[str, object]) -> Cursor:
 
 
 def walk_pages(read: Callable[[Query], Page[R]], query: Query) -> Iterator[Page[R]]:
-    """Yield the page of the query, and those that follow; `read` reads one."""
+    """Yield the pages of a query from its cursor on; none if the cursor is None.
+
+    `read` reads one page.
+    """
     following: str | None = query.cursor
     while following is not None:
         page = read(query.continue_after(following))

@@ -74,6 +74,7 @@ class Listing(Generic[R]):
 
     @property
     def skip(self) -> int:
+        """Return how many positions come before the page: none after a cursor."""
         return 0 if self.after else (self.query.page - 1) * self.query.limit
 
     @property
@@ -143,7 +144,7 @@ class Listing(Generic[R]):
         positions = base.read_positions(
             self.need, after=self.after, forward=self.query.forward, read=read
         )
-        return self._make_slice(islice(positions, self.skip, self.need), total, at_least)
+        return self._cut_to_limit(islice(positions, self.skip, self.need), total, at_least)
 
     def _read_cheapest(self) -> Slice:
         """Read the counts, and then the page from the lists that cost least by these counts."""
@@ -167,7 +168,10 @@ class Listing(Generic[R]):
         return self._read_slice(min(ways, key=lambda way: way.cost(self.need)), total)
 
     def _read_slice(self, base: Lists, total: int | None) -> Slice:
-        """Read the page from these lists; count their records unless the total is known."""
+        """Read the page from these lists; count their records if `total` is None.
+
+        A page beyond a known total is empty. Raises Invalid for a page too deep to be counted.
+        """
         query = self.query
         if total is not None and self.skip >= total and not self.after:
             return Slice([], False, total)
@@ -228,18 +232,21 @@ class Listing(Generic[R]):
         if self.query.between:
             matching.keep(self.query.between.holds)
         if unchecked:
-            matches = self._keep_matching(
+            matches = self._load_and_filter(
                 verify_matches(self.kind, matching, all_of=False)[0], unchecked
             )
         else:
-            matches = self._keep_filtered(matching, known if where else None)
+            matches = self._verify_and_filter(matching, known if where else None)
         if self.query.order and known:
             return self._sort_found(matches, matching.at_least, known)
         positions = [f"{sort}#{id}" for id, sort in matches.items()]
         return self._slice_positions(positions, len(positions), matching.at_least)
 
-    def _keep_matching(self, matches: Found, terms: list[str]) -> Found:
-        """Load the found records; return those that match the filters and these terms too."""
+    def _load_and_filter(self, matches: Found, terms: list[str]) -> Found:
+        """Load the found records; return those that match the filters and these terms, by id.
+
+        The range is not compared, nor are the other words of the search.
+        """
         records = self._load_in_parts(list(matches))
         return {
             record.id: matches[record.id]
@@ -247,10 +254,11 @@ class Listing(Generic[R]):
             if record.index.matches(self.where, terms)
         }
 
-    def _keep_filtered(self, matching: Matches, known: Counts | None) -> Found:
-        """Return the verified matches that pass the filters; all of them if `known` is None.
+    def _verify_and_filter(self, matching: Matches, known: Counts | None) -> Found:
+        """Verify the matches, which are read; return those that pass the filters, by id.
 
-        Their entries are read, or a whole list if that is cheaper.
+        All verified ones pass if `known` is None; none is read if it counts none. Their list
+        entries are read, or a whole list if that is cheaper.
         """
         if known is None:
             return verify_matches(self.kind, matching, all_of=False)[0]
@@ -288,10 +296,13 @@ class Listing(Generic[R]):
     def _slice_positions(self, positions: list[str], total: int, at_least: bool = False) -> Slice:
         """Return the page, from the positions of all matches."""
         in_order = self.query.in_order(positions, self.after)
-        return self._make_slice(iter(in_order[self.skip : self.need]), total, at_least)
+        return self._cut_to_limit(iter(in_order[self.skip : self.need]), total, at_least)
 
-    def _make_slice(self, following: Iterable[str], total: int, at_least: bool) -> Slice:
-        """Return the first `limit` of these positions, which begin with those of the page."""
+    def _cut_to_limit(self, following: Iterable[str], total: int, at_least: bool) -> Slice:
+        """Return the first `limit` of these positions, and whether more follow them.
+
+        `following` begins with the positions of the page.
+        """
         positions = list(following)
         limit = self.query.limit
         return Slice(positions[:limit], len(positions) > limit, total, at_least)
@@ -321,7 +332,7 @@ def _with_probed_size(way: Lists, probe: Lists, probed: list[table.Tally]) -> Li
 
 
 def _entry_passes(entry: Item, where: Where) -> bool:
-    """Return whether a list entry has an accepted value of each facet."""
+    """Return whether a list entry has an accepted value of each facet; a missing value is ""."""
     return all(
         not accepted.isdisjoint(entry.get(SEVERAL, ()))
         if facet == SEVERAL

@@ -68,7 +68,8 @@ class Query:
     def fields_to_load(self, shown: Iterable[str]) -> tuple[str, ...]:
         """Return the fields to load so that the fields `shown` can be shown; none: all fields.
 
-        Includes `index`, if records are compared with the request; all, if with its exact texts.
+        Adds only `index`, if records are compared with the request. All are loaded if `shown` is
+        empty, or the request has exact texts.
         """
         fields = tuple(shown)
         if self.exact:

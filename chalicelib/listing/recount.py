@@ -42,6 +42,7 @@ class Wrong:
 
     @property
     def name(self) -> str:
+        """Return the cell's name for a person, with its attribute if that is not the count."""
         return "/".join(self.cell) + (f" {self.attribute}" if self.attribute != "n" else "")
 
 
@@ -112,6 +113,7 @@ def _is_explained(first: Mapping[str, object], last: Mapping[str, object], count
 
 
 def _sum_shards(cell: Fields) -> Number:
+    """Return the sum of a cell's shards. `cell`: a number by shard, nothing else."""
     total: Number = sum(cell.values())
     return total
 
@@ -170,4 +172,5 @@ def _load_stored_cells(kind: Kind, pks: Iterable[str]) -> Stored[_Place]:
 
 
 def _read_items(pk: str, fields: list[str], **options: object) -> Iterator[dict[str, str]]:
+    """Yield these fields of all items of a partition. `options`: of `table.pages`."""
     return chain.from_iterable(table.pages(pk, fields=fields, **options))

@@ -49,6 +49,7 @@ class Partition:
     after: str | None = ""
 
     def add(self, rows: table.Rows) -> None:
+        """Add what was read next, and note where it ended."""
         self.items += rows.items
         self.after = rows.after
 
@@ -70,6 +71,7 @@ class Scan:
         return shelf if self.measure == CREATED else f"*{shelf}-{self.measure}"
 
     def parts(self, names: Iterable[str]) -> list[Partition]:
+        """Return the partitions of these lists, of which nothing was read."""
         return [Partition(name, pk) for name in names for pk in self.kind.list_pks(name)]
 
     def next_call(
@@ -189,6 +191,7 @@ class Shelf(Generic[R]):
         return Page(kept, total, start.page, query.limit, next_, at_least, by_cursor)
 
     def _search(self, where: Where, terms: list[str]) -> _Found:
+        """Find the records with these terms that match. Raises TooBroad if too many have them."""
         matching, unchecked, _ = match_terms(self.kind, {}, terms, counted=False)
         found, _ = verify_matches(self.kind, matching, all_of=False)
         if len(found) > MOST_FOUND:
@@ -256,6 +259,7 @@ class Shelf(Generic[R]):
         """
 
         def load_fitting(some: Iterable[str]) -> list[R]:
+            """Load the records at these positions, with all fields; return those that match."""
             found = self.load(list(map(id_of, some)), ())
             return [one for one in found if self._fits(one.index, where, terms)]
 
@@ -270,6 +274,10 @@ class Shelf(Generic[R]):
         return kept[skip:], read
 
     def _fits(self, index: Index, where: Where, terms: Iterable[str]) -> bool:
+        """Return whether a record matches the filters, the terms, and the bounds of each measure.
+
+        A record without a measure is below all bounds.
+        """
         return index.matches(where, terms) and all(
             bounds.first <= index.measures.get(name, _BEFORE_ALL) <= (bounds.end or _AFTER_ALL)
             for name, bounds in self.query.measures.items()

@@ -772,7 +772,7 @@ class TakePayments(PaymentInput):
     dry_run: Annotated[Flag, about("Only say what would be recorded.")] = False
 
     @model_validator(mode="after")
-    def _one_of_both(self) -> "TakePayments":
+    def _refuse_mixed(self) -> "TakePayments":
         others = self.model_fields_set - {"payments", "dry_run"}
         if self.payments is not None and (others or not self.payments):
             raise ValueError("needs either payments or the fields of one payment")
@@ -875,7 +875,7 @@ class CloseOrder(Stripped):
     dry_run: Annotated[Flag, about("Only say what would happen.")] = False
 
     @model_validator(mode="after")
-    def _one_of_both(self) -> "CloseOrder":
+    def _refuse_mixed(self) -> "CloseOrder":
         if self.refunds and self.method is not None:
             raise ValueError("needs either refunds or method")
         return self

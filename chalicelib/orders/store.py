@@ -154,12 +154,12 @@ def _key(id: str) -> Key:
     return id, "order"
 
 
-def _index_item(item: Item) -> listing.Index:
+def _compute_index(item: Item) -> listing.Index:
     """Return the current index of a stored order, perhaps of release 1.0.0."""
     return index_of(from_item(item).fields)
 
 
-RECORDS: Final = listing.Records(KIND, _key, _index_item, from_item, "ord", made_of=MADE_OF)
+RECORDS: Final = listing.Records(KIND, _key, _compute_index, from_item, "ord", made_of=MADE_OF)
 
 
 # --- Reading --------------------------------------------------------------------------------------

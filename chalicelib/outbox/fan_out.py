@@ -158,5 +158,5 @@ def find_unhandled(items: Iterable[Item], *, made_before: datetime) -> list[Comm
             with suppress(Exception):
                 commits.append(Committed(item))
     current = [committed for committed in commits if not committed.has_expired]
-    known = table.batch_get(committed.mark for committed in current)
-    return [committed for committed in current if committed.mark not in known]
+    known = table.batch_get(committed.feed_mark_key for committed in current)
+    return [committed for committed in current if committed.feed_mark_key not in known]

@@ -38,7 +38,10 @@ _current: Final[ContextVar[Callable[[], Actor]]] = ContextVar("actor", default=A
 
 
 def current() -> Actor:
-    """Return who writes in this context; an Actor without ids for the service itself."""
+    """Return who writes in this context, as the function given for it tells.
+
+    For the service itself, that is an Actor without ids.
+    """
     return _current.get()()
 
 

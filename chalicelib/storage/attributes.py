@@ -39,7 +39,10 @@ def _pack(value: Any) -> dict[str, object]:
 
 
 def _unpack(value: Item) -> object:
-    """Return the Python value of an attribute value; NULL, and any unknown type, is None."""
+    """Return the Python value of an attribute value: S, N, M, L, BOOL, or SS as a frozenset.
+
+    NULL, and any other type, is None.
+    """
     # One look-up for each type, the most frequent first: a quarter of a list's time is spent here.
     if "S" in value:
         return value["S"]
@@ -58,6 +61,7 @@ def _unpack(value: Item) -> object:
 
 
 def _number(text: str) -> int | Decimal:
+    """Return the number of a text: an int of digits and perhaps a minus, else a Decimal."""
     return int(text) if text.removeprefix("-").isdigit() else Decimal(text)
 
 

@@ -169,7 +169,7 @@ class Commit:
         self._announced += len(text.encode())
 
     def audit(self, entry: Mapping[str, object]) -> None:
-        """Add an entry for the audit log, as `outbox.audit_entry` returns it."""
+        """Add an audit entry, as `outbox.audit_entry` returns it, and count its bytes."""
         text = encode(entry)
         self._traced.setdefault(_AUDIT, []).append(text)
         self._audited += len(text.encode())
@@ -291,8 +291,10 @@ class Commit:
     def _send_transaction(self, conflicts_until: float | None) -> None:
         """Send the transaction until it is made, without what is written before and after it.
 
-        Raises as `send` does: Busy after conflicts until `conflicts_until` (`time.monotonic`), at
-        the latest at the usual deadline, which counts for None.
+        Raises as `send` does: why the commit is refused, before anything is sent; Busy after
+        conflicts until `conflicts_until` (`time.monotonic`), at the latest at the usual deadline,
+        which counts for None. A throttle halves how many may be underway; a commit made allows one
+        more.
         """
         self.raise_if_refused()
         call = self._build_call()
@@ -301,7 +303,7 @@ class Commit:
             call.send()
             try:
                 call.read_reply()
-                underway.widen()
+                underway.allow_one_more()
                 return
             except ClientError as error:
                 code = error.response["Error"]["Code"]
@@ -317,7 +319,7 @@ class Commit:
                 more = 0.0
                 codes = [code, *(str(reason.get("Code")) for reason in reasons)]
                 if any(each.startswith(THROTTLED) for each in codes):
-                    underway.narrow()
+                    underway.halve_in_background()
                     more = _THROTTLED_SECONDS
                 if conflicts_until is not None and time.monotonic() >= conflicts_until + more:
                     break
@@ -356,7 +358,7 @@ class Commit:
                 whole = map(json.loads, traced[_AUDIT])
                 bare = [encode({**entry, "changes": []}) for entry in whole]
                 traced = traced | {_AUDIT: bare}
-            item = pack(outbox.item(self._events, traced))
+            item = pack(outbox.build_item(self._events, traced))
             actions.append({"Put": {"TableName": settings.outbox_table(), "Item": item}})
         return DynamoCall(
             "TransactWriteItems", {"TransactItems": actions, "ClientRequestToken": ids.ulid()}
@@ -395,11 +397,13 @@ class _Underway:
         """Return how many may be underway: of a request always the most."""
         return self._number if deadline.patience() is deadline.BACKGROUND else _AT_ONCE
 
-    def narrow(self) -> None:
+    def halve_in_background(self) -> None:
+        """Halve how many may be underway, to one at least; a client's request changes nothing."""
         if deadline.patience() is deadline.BACKGROUND:
             self._number = max(1, self._number // 2)
 
-    def widen(self) -> None:
+    def allow_one_more(self) -> None:
+        """Let one more be underway, up to the most."""
         self._number = min(_AT_ONCE, self._number + 1)
 
 
@@ -409,6 +413,7 @@ underway: Final = _Underway()
 def send_all(commits: Sequence[Commit], at_once: int = _AT_ONCE) -> list[Exception | None]:
     """Send independent commits, several in one call if they fit.
 
+    Writes first what goes before any of them; deletes at last the leftovers of those made.
     Returns for each what `send` would have raised, None if nothing. Commits that write the same
     item are sent in order. If a call with several fails, each is sent alone, so that none fails
     because of another; if its outcome is unknown, the result for all of them is Busy.
@@ -474,7 +479,10 @@ def _send_waiting(
 
 
 def _group_into_waves(commits: Sequence[Commit]) -> Iterator[list[_JointCommit]]:
-    """Yield the commits in waves of joint commits, in order; no wave writes an item twice."""
+    """Yield the commits in waves of joint commits, in order; no wave writes an item twice.
+
+    For no commits, there is one empty wave.
+    """
     wave: list[_JointCommit] = []
     written: dict[Key, _Write] = {}
     for place, commit in enumerate(commits):

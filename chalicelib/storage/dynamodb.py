@@ -62,6 +62,7 @@ class DynamoCall(Generic[T]):
 
     @property
     def is_under_way(self) -> bool:
+        """Return whether the call was sent and its reply is still to be read."""
         return self._receive is not None
 
     def read_reply(self) -> Wire:
@@ -94,9 +95,11 @@ def wait_for_results(calls: Sequence[DynamoCall[Any]]) -> list[Any]:
 
 
 def _wait_for(calls: Sequence[DynamoCall[Any]]) -> list[Any]:
-    """Send calls together, and again those that failed; return their results, in order.
+    """Send calls together, unless already under way, and again those that failed.
 
-    Raises what `to_error` makes of an error that no repetition helps, and Busy at the deadline.
+    Returns their results, in order; a result that is a call is sent too, and its own result
+    counts. Raises what `to_error` makes of an error that no repetition helps, and Busy at the
+    deadline, which is logged.
     """
     results: list[Any] = [None] * len(calls)
     waiting = [*enumerate(calls)]
@@ -189,7 +192,7 @@ class _Service:
         return awsrequest.AWSPreparedRequest("POST", self._url, headers, body, False)
 
     def _take_connection(self) -> HTTPConnection:
-        """Return an open connection that is idle, or a new one."""
+        """Take an idle connection that is open, or make a new one; close those that dropped."""
         with suppress(IndexError):
             while is_connection_dropped(connection := self._idle.pop()):
                 connection.close()  # DynamoDB closes what is idle
@@ -199,7 +202,7 @@ class _Service:
     def _receive(
         self, operation: str, connection: HTTPConnection, end: float, failure: Exception | None
     ) -> Wire:
-        """Return the reply to what was sent, and give the connection back.
+        """Return the reply to what was sent, and give the connection back, closed if it failed.
 
         `end`: when its time is over (`time.monotonic`). `failure`: why it could not be sent. Raises
         ClientError if DynamoDB refused, HTTPClientError if no valid reply came.

@@ -65,13 +65,19 @@ class Committed:
         return trace_of(self.item)
 
     @property
-    def is_test(self) -> bool:
-        """Whether it has only a test event, which goes to one webhook and to the audit log."""
+    def is_for_one_webhook(self) -> bool:
+        """Whether its item has `only`, the webhook to which alone it goes: it is a test event.
+
+        The audit log has it too.
+        """
         return "only" in self.item
 
     @property
-    def mark(self) -> Key:
-        """The key of the item that marks it as being in the feed: all consumers have handled it."""
+    def feed_mark_key(self) -> Key:
+        """The key, in its own partition, of the item that marks it as being in the feed.
+
+        Then all consumers have handled it.
+        """
         return self.id, "feed"
 
     @property
@@ -88,13 +94,14 @@ def body(event: str, data: Mapping[str, object]) -> str:
     return encode({"event": event, "data": data})
 
 
-def item(
+def build_item(
     events: Sequence[tuple[str, str]], traced: Mapping[str, Sequence[str]] | None = None
 ) -> dict[str, object]:
     """Return a new outbox item, not yet written, for a commit's events and for what it traces.
 
     `events`: (event, body) pairs, at most MOST_COMMIT_EVENTS; `traced`: lists of JSON texts by
-    name.
+    name. Its id is new, and it expires after KEPT_SECONDS. If something is traced, `trace` is the
+    JSON of that and of the actor.
     """
     lists = "".join(f',"{name}":[{",".join(made)}]' for name, made in (traced or {}).items())
     return {
@@ -145,7 +152,7 @@ def key(event_id: str) -> tuple[str, str]:
 
 
 def events_of(item: Fields) -> Iterator[Event]:
-    """Yield the events of an outbox item."""
+    """Yield the events of an outbox item: each id is its `pk` and the place, each time its `at`."""
     for place, entry in enumerate(item["events"]):
         yield Event(f"{item['pk']}{_place(place)}", entry["event"], entry["body"], item["at"])
 

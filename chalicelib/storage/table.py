@@ -88,6 +88,7 @@ def await_permission() -> None:
 
 class _WriteCall(DynamoCall[T]):
     def send(self) -> None:
+        """Send the write, once this context may write; raise why it may not."""
         await_permission()
         super().send()
 

@@ -33,10 +33,10 @@ def consume(batch: Sequence[Committed]) -> Work:
     and SQS are raised.
     """
     endpoints = store.load_all()
-    known = (yield Need([committed.mark for committed in batch])).items
+    known = (yield Need([committed.feed_mark_key for committed in batch])).items
     outgoing: list[Posted] = []
     for committed in batch:
-        is_known = committed.has_expired or committed.mark in known
+        is_known = committed.has_expired or committed.feed_mark_key in known
         try:
             outgoing += _create_deliveries(
                 committed, endpoints, is_repeated=is_known and not committed.is_republished
@@ -66,7 +66,7 @@ def _create_deliveries(
     ]
     created: list[Delivery] = threads.run_together(
         [
-            partial(deliveries.create, event, endpoint.id, test=committed.is_test)
+            partial(deliveries.create, event, endpoint.id, test=committed.is_for_one_webhook)
             for event, endpoint in pairs
         ]
     )

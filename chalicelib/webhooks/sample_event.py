@@ -24,7 +24,7 @@ def send(endpoint_id: str, kind: EventKind | None) -> tuple[Delivery, bool]:
     event = kind or endpoint.events[0]
     body = outbox.body(event, sample(event))
     traced = {"audit": [encode(store.audit_entry("tested", endpoint, endpoint))]}
-    item = {**outbox.item([(event.value, body)], traced), "only": endpoint.id}
+    item = {**outbox.build_item([(event.value, body)], traced), "only": endpoint.id}
     table.put(item, table=settings.outbox_table())
     (announced,) = outbox.events_of(item)
     return deliveries.create(announced, endpoint.id, test=True), lets_through(endpoint.filter, body)

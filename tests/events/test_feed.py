@@ -295,7 +295,7 @@ def test_an_event_that_the_stream_delivers_a_day_late_comes_after_the_cursor(
 def test_types_are_filtered_and_a_page_can_end_within_a_commit(world: World, shop: Shop) -> None:
     data = [{"id": str(n), "note": "x" * 500} for n in range(5)]
     pairs = [(kind, outbox.body(kind, each)) for each in data for kind in _KINDS]
-    table.put(outbox.item(pairs), table=settings.outbox_table())
+    table.put(outbox.build_item(pairs), table=settings.outbox_table())
     announce("order.paid")
     world.sleep(minutes=1)
     reader = Reader(shop, limit=3)
@@ -321,7 +321,7 @@ def test_an_event_has_the_stock_of_its_variants(world: World, shop: Shop) -> Non
         "inventory.low": {"variantId": "var_2", "productId": "prod_2"},
     }
     events = [(name, outbox.body(name, about)) for name, about in data.items()]
-    table.put(outbox.item(events), table=settings.outbox_table())
+    table.put(outbox.build_item(events), table=settings.outbox_table())
     world.sleep(minutes=1)
     shown = shop.read(f"{PATH}?stock=true")["data"]
     assert [one["stock"] for one in shown] == [{"var_1": None}, {"var_2": None}]
@@ -355,7 +355,7 @@ def test_a_page_of_large_events_is_no_longer_than_an_answer_may_be(
     data = [{"id": str(n), "note": "x" * 1_000} for n in range(90)]
     for first in range(0, 90, 30):
         bodies = [outbox.body("order.created", each) for each in data[first : first + 30]]
-        item = outbox.item([("order.created", body) for body in bodies])
+        item = outbox.build_item([("order.created", body) for body in bodies])
         table.put(item, table=settings.outbox_table())
     world.sleep(minutes=1)
     found, after = 0, ""

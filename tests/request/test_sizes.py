@@ -114,7 +114,7 @@ def test_a_first_page_by_cursor_takes_a_star_and_no_page_number(shop: Shop) -> N
 def test_the_feed_ends_a_large_page_early(world: World) -> None:
     for n in range(15):
         body = outbox.body("order.paid", {"id": str(n), "note": HUGE})
-        table.put(outbox.item([("order.paid", body)]), table=settings.outbox_table())
+        table.put(outbox.build_item([("order.paid", body)]), table=settings.outbox_table())
         world.sleep(minutes=1)
     announce("order.paid")
     world.sleep(minutes=1)

@@ -356,6 +356,6 @@ def world(*, concurrent: bool = False) -> Iterator[World]:
 
 def announce(event: str = "product.created", **data: Any) -> str:
     """Commits an event; returns its id."""
-    item = outbox.item([(event, outbox.body(event, data or {"id": "prod_1"}))])
+    item = outbox.build_item([(event, outbox.body(event, data or {"id": "prod_1"}))])
     table.put(item, table=settings.outbox_table())
     return next(outbox.events_of(item)).id

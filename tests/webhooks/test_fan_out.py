@@ -261,7 +261,7 @@ def test_every_event_of_the_largest_commit_is_delivered(world: World) -> None:
     add(world)
     kind = "product.created"
     bodies = [outbox.body(kind, {"n": number}) for number in range(outbox.MOST_COMMIT_EVENTS)]
-    table.put(outbox.item([(kind, text) for text in bodies]), table=settings.outbox_table())
+    table.put(outbox.build_item([(kind, text) for text in bodies]), table=settings.outbox_table())
     world.run()
     assert {posted.body.decode() for posted in world.posted} == set(bodies)
     assert len(world.posted) == len(bodies)
@@ -269,7 +269,7 @@ def test_every_event_of_the_largest_commit_is_delivered(world: World) -> None:
 
 def test_the_identifier_of_an_event_ends_in_its_place_in_the_commit() -> None:
     """Stored identifiers of deliveries are made of it."""
-    item = outbox.item([("product.created", "{}")] * outbox.MOST_COMMIT_EVENTS)
+    item = outbox.build_item([("product.created", "{}")] * outbox.MOST_COMMIT_EVENTS)
     made = [event.id for event in outbox.events_of(item)]
     places = {0: "00", 99: "99", 100: "A0", 135: "AZ", 136: "B0", 999: "YZ"}
     assert {place: made[place] for place in places} == {
@@ -279,7 +279,7 @@ def test_the_identifier_of_an_event_ends_in_its_place_in_the_commit() -> None:
 
 
 def test_the_body_of_an_event_is_kept_for_30_days(world: World) -> None:
-    item = outbox.item([("product.created", "{}")])
+    item = outbox.build_item([("product.created", "{}")])
     assert item["expiresAt"] - world.now.timestamp() == 30 * 86_400
 
 

@@ -159,12 +159,12 @@ def _suitable_field(field: str, values: list[str], name: str) -> str | None:
     field = _MEANT.get(field, field)
     if field in {*_AMOUNTS, *_COUNTS} and _is_other_money(name):
         return None
-    fits = _fits().get(field)
+    fits = _fit_tests().get(field)
     return field if field and (not values or not fits or _share(values, fits) > 0.5) else None
 
 
 @cache
-def _fits() -> Mapping[str, Callable[[str], object]]:
+def _fit_tests() -> Mapping[str, Callable[[str], object]]:
     """By field, whether a value can be what it holds."""
     return {
         **dict.fromkeys(_AMOUNTS, _is_number),
