@@ -249,6 +249,9 @@ def _operation(
         },
     }
     described["security"] = [{"key": []}] if operation.role else []
+    if operation.role is None and operation.query is not None:
+        for status in operation.answers:
+            described["responses"][str(status)]["headers"] = {**_EVERY_ANSWER, **_IGNORED}
     if operation.role is not None:
         described["x-role"] = operation.role.value
     if operation.body is not None:
@@ -421,7 +424,6 @@ _ERROR: Final[Schema] = {
 }
 # A tag is a file of a generated client: one for both kinds of operations would replace the other.
 _RECEIVED: Final = "Received events"
-_RETRY_AFTER: Final = {"Retry-After": {"$ref": "#/components/headers/Retry-After"}}
 _HEADERS: Final[dict[str, Schema]] = {
     name: {"description": says, "schema": {"type": of}}
     for name, of, says in (
@@ -430,8 +432,10 @@ _HEADERS: Final[dict[str, Schema]] = {
         ("X-RateLimit-Reset", "integer", "When the next minute begins, in Unix seconds."),
         ("X-Request-Id", "string", "Names the request in the log."),
         ("Retry-After", "integer", "Seconds to wait."),
+        ("X-Ignored-Parameters", "string", "Unknown parameters, percent-encoded; at most ten."),
     )
 }
-_EVERY_ANSWER: Final = {
-    name: {"$ref": f"#/components/headers/{name}"} for name in _HEADERS if name != "Retry-After"
-}
+_EVERY_ANSWER, _RETRY_AFTER, _IGNORED = (
+    {name: {"$ref": f"#/components/headers/{name}"} for name in names}
+    for names in (list(_HEADERS)[:4], ["Retry-After"], ["X-Ignored-Parameters"])
+)

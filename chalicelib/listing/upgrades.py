@@ -50,8 +50,8 @@ def limit_to_release(kind: Kind, features: Iterable[str], release: Item | None) 
     number = number_in(release, kind)
     late = {name for name, first in kind.since.items() if first > number}
     if waiting := sorted(late.intersection(features)):
-        names = [f"sorting by {name[1:]}" if name[0] == "*" else name for name in waiting]
-        message = f"Not available yet: {', '.join(names)}. Records are being reindexed."
+        names = ", ".join(dict.fromkeys(_name_feature(kind, name) for name in waiting))
+        message = f"Not available yet: {names}. Records are being reindexed."
         raise Reindexing(f"{message} Try again later.", headers={"Retry-After": "60"})
     return replace(
         kind,
@@ -59,3 +59,13 @@ def limit_to_release(kind: Kind, features: Iterable[str], release: Item | None) 
         combined={name: facets for name, facets in kind.combined.items() if name not in late},
         menus=tuple(facet for facet in kind.menus if f"@{facet}" not in late),
     )
+
+
+def _name_feature(kind: Kind, name: str) -> str:
+    """Return what a client calls a name of `Kind.since`: a filter, a sort order, or values."""
+    if name[0] == "@":
+        return f"the values of {name[1:]}"
+    if name[0] != "*":
+        return name
+    order = name[1:].removeprefix(f"{kind.shelf}-")
+    return f"sorting by {order}" if order == name[1:] else f"lists by {order}"

@@ -182,7 +182,7 @@ def recover_deliveries(id: str) -> Response:
     failed.
     """
     recovery = body(RecoverDeliveries)
-    if recovery.dry_run:
+    if recovery.dry_run is not False:
         return reply(200, {"count": recover.count(store.get(id).id, recovery.since)})
     endpoint = recover.begin(id, recovery.since)
     begun = show_endpoint(endpoint)["recovery"]

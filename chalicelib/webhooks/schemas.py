@@ -430,7 +430,8 @@ class RecoverDeliveries(Stripped):
     """The failed and waiting deliveries to send again."""
 
     since: Moment
-    dry_run: Annotated[bool, null_is(True), Field(strict=True, description="Only count")] = True
+    # null is true: only an explicit false sends
+    dry_run: Annotated[bool | None, Field(strict=True, description="Only count")] = True
 
 
 class ListDeliveries(QueryParameters):

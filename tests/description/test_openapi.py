@@ -75,6 +75,14 @@ def test_parameters_come_from_the_models(description: Any) -> None:
     assert revoke["parameters"][0]["in"] == "path"
 
 
+def test_the_storefronts_lists_describe_the_header_of_ignored_parameters(description: Any) -> None:
+    name = "X-Ignored-Parameters"
+    assert name in description["components"]["headers"]
+    for path in ("/api/products", "/api/products/facets", "/api/admin/products"):
+        headers = description["paths"][path]["get"]["responses"]["200"]["headers"]
+        assert (name in headers) == ("admin" not in path)
+
+
 def test_the_server_url_is_that_of_the_stage_or_of_the_base_path_setting(
     shop: Shop, description: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

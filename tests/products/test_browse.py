@@ -201,9 +201,16 @@ def test_products_of_1_0_0_are_sorted_by_price_once_they_are_reindexed(
         for _ in range(30):
             made.create()
     table.update(listing.RELEASE, assign={"indexed": {"product": 1}})
-    for asked in ("?sort=price", "?sort=name", "?minPrice=5", "/facets"):
+    of_facets = "lists by price, the values of tag, the values of type, the values of vendor"
+    for asked, waits in (
+        ("?sort=price", "lists by price"),
+        ("?sort=name", "lists by name"),
+        ("?minPrice=5", "lists by price"),
+        ("/facets", of_facets),
+    ):
         answer = shop.get(f"/api/products{asked}")
         assert (answer.status, answer.json["code"]) == (503, "reindexing"), asked
+        assert answer.json["message"].startswith(f"Not available yet: {waits}. Records"), asked
     newest = shop.read("/api/products?type=Mugs&limit=100")["data"]
     assert [one["id"] for one in newest] == [
         one["id"] for one in made.public() if one["type"] == "Mugs"

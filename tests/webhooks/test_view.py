@@ -235,6 +235,7 @@ def test_a_recovery_counts_first_and_then_sends_all_failed_deliveries(world: Wor
     webhook = given_up(world, 7)
     since = "2026-01-01T00:00:00Z"
     assert webhook.post("/recover", {"since": since}).json == {"count": 7}
+    assert webhook.post("/recover", {"since": since, "dryRun": None}).json == {"count": 7}
     assert webhook.post("/recover", {"since": "2100-01-01"}).json == {"count": 0}
     world.run()
     assert world.posted == []

@@ -3127,7 +3127,7 @@ class RecoverDeliveries(TypedDict):
 
     since: str
     """ISO 8601. Without an offset it is a time of the shop's zone."""
-    dryRun: NotRequired[bool]
+    dryRun: NotRequired[bool | None]
     """Only count"""
 
 
