@@ -118,7 +118,7 @@ class Account:
 
     @property
     def revenue(self) -> Decimal:
-        """The money that counts as sold."""
+        """The money in hand, at most what is owed: it counts as sold."""
         return min(self.net, self.owed)
 
     @property
@@ -159,7 +159,12 @@ def valid_payments(fields: StoredOrder) -> list[Payment]:
 
 
 def with_balance(fields: StoredOrder) -> StoredOrder:
-    """Return the fields with everything that follows from the payments and refunds."""
+    """Return the fields with everything that follows from the payments and refunds.
+
+    They are the sums, paymentStatus, refundStatus and revenue; of a closed order kept, and retained
+    if it is cancelled; whether the deposit is reached; the refundedQuantity of each line; and the
+    paymentMethod of the first payment, if there was none.
+    """
     after = fields.copy()
     after["paymentStatus"] = Account.from_fields(fields).payment_status().value
     account = Account.from_fields(after)
@@ -310,6 +315,7 @@ _EVENTS: Final[dict[Literal["payments", "refunds"], tuple[str, str]]] = {
 
 
 def _voided_at(transfer: Transfer) -> str | None:
+    """Return when a payment was voided; None if it was not."""
     return cast(Payment, transfer)["voidedAt"]
 
 
@@ -328,4 +334,5 @@ def describe_transfers(before: StoredOrder, after: StoredOrder) -> list[str]:
 
 
 def _amount_text(transfer: Transfer) -> str:
+    """Return the amount and the method of a payment or refund, as a history shows them."""
     return f"{transfer['amount']} {transfer['method']}"

@@ -52,4 +52,5 @@ def save(
 
 
 def _show(item: Item) -> dict[str, object]:
+    """Return the API's shape of the carriers' item."""
     return {"carriers": item["carriers"]}

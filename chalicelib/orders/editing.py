@@ -248,7 +248,11 @@ def _change_line(
     *,
     pieces: Pieces,
 ) -> OrderLine:
-    """Return a line with its new values; what is wrong with them is added to `errors`."""
+    """Return a copy of a line with the sent values; what is wrong with them is added to `errors`.
+
+    Only a custom line takes another title. Quantity 0, a removal, is left to the caller: the
+    quantity and the total stay.
+    """
     after, given = line.copy(), change.model_fields_set
     if change.title is not None:
         if not line["isCustom"] and change.title != line["title"]:
@@ -344,7 +348,10 @@ def _set_make(
 
 
 def _refuse_below_shipped(id: str, quantity: int, pieces: Pieces) -> None:
-    """Raise BelowShipped if fewer pieces would be left than were shipped or refunded before."""
+    """Raise BelowShipped if some pieces were shipped, and too few would be left.
+
+    Left have to be those that were shipped, and those that were refunded before.
+    """
     if quantity < pieces.shipped + pieces.withdrawn and pieces.shipped:
         raise BelowShipped(f"{pieces.shipped} pieces of the line {id!r} were shipped.")
 
@@ -352,7 +359,8 @@ def _refuse_below_shipped(id: str, quantity: int, pieces: Pieces) -> None:
 def _stock_moves(before: lines.Lines, after: lines.Lines, products: Mapping[str, Product]) -> Moves:
     """Return (product, pieces by variant id) that an edit takes from the stock; below 0: returns.
 
-    Variants whose stock is not tracked now are left out.
+    The pieces are the difference of the lines' `taken`. Variants whose stock is not tracked now are
+    left out; a product may have no pieces, {}.
     """
     moves: dict[str, Counter[str]] = defaultdict(Counter)
     for sign, order_lines in ((-1, before), (1, after)):
@@ -411,7 +419,10 @@ def _edit_sums(fields: StoredOrder, after: lines.Lines, wanted: EditOrder) -> li
 def _show_differing_lines(
     before: Iterable[Fields], after: Iterable[Fields]
 ) -> Iterator[dict[str, object]]:
-    """Yield each line that differs, in the shape of EditedLine."""
+    """Yield the id of each line that differs, the kind of change, and the names of changed fields.
+
+    An added line has no id yet, None; only a changed one has fields.
+    """
     had = {line["id"]: line for line in before}
     has = {line["id"]: line for line in after}
     for id, line in had.items():

@@ -164,7 +164,10 @@ def to_specification(sent: Iterable[SpecifiedValueInput]) -> list[SpecifiedValue
 
 
 def sold_pieces(lines: Lines) -> dict[str, dict[str, int]]:
-    """Return the pieces that lines sell from the stock: product id → variant id → pieces."""
+    """Return the pieces that lines sell from the stock: product id → variant id → pieces.
+
+    Custom lines, and lines that are made, sell none.
+    """
     sold: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
     for line in lines:
         if line["productId"] and line["variantId"] and not line["make"]:
@@ -189,7 +192,10 @@ def allot_stock(
 
 
 def price_line(line: OrderLine, discount: DiscountInput | None, path: str, errors: Errors) -> None:
-    """Give a line its discount and its total; what is wrong is added to `errors`."""
+    """Give a line its discount and its total; what is wrong is added to `errors`.
+
+    The line stays as it is if its total would be too large, and has no discount if that is wrong.
+    """
     whole = Decimal(line["price"]) * line["quantity"]
     if whole >= money.LARGEST:
         message = f"makes the line's total {money.LARGEST:f} or more"

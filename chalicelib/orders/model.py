@@ -208,6 +208,7 @@ class Order(listing.Record):
 
     @property
     def customer_id(self) -> str | None:
+        """Return the id of the order's customer; None without one."""
         customer = self.fields["customer"]
         return customer["id"] if customer else None
 
@@ -237,6 +238,10 @@ class Order(listing.Record):
         return self._sum_taken({})
 
     def _sum_taken(self, gone: Mapping[str, int]) -> dict[str, dict[str, int]]:
+        """Return the pieces that are still taken: product id → variant id → pieces, above 0.
+
+        `gone`: how many of a line's pieces do not count, by line id.
+        """
         taken: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
         for line in self.fields["lineItems"]:
             left = line["taken"] - gone.get(line["id"], 0)
@@ -344,6 +349,7 @@ def tracking_numbers(fields: Fields) -> list[str]:
 
 
 def _is_partly_shipped(fields: Fields) -> bool:
+    """Return whether some pieces were shipped and others are left, in a status before SHIPPED."""
     if not fields.get("shipments") or fields["status"] not in BEFORE_SHIPPING:
         return False
     return pieces.shipping_status(pieces.count_pieces(fields)) is ShippingStatus.PARTIAL

@@ -38,10 +38,11 @@ class Numbers:
         self._item: Item | None = None
 
     def choose_number(self, item: Item | None, *, has_room: bool) -> str:
-        """Return the number for the next attempt to place the order.
+        """Choose the number for the next attempt to place the order, and return it.
 
-        If orders compete, or the commit has no room, the number is taken at once, and stays this
-        order's. `item`: what was read at KEY. `has_room`: for one item more in the commit.
+        If orders compete, or the commit has no room, the number is taken at once, by a write, and
+        stays this order's. `item`: what was read at KEY, kept for `write`. `has_room`: for one item
+        more in the commit.
         """
         self._item = item
         alone = self.are_contended or not has_room

@@ -204,7 +204,10 @@ def _find_valid_payment(fields: StoredOrder, payment_id: str) -> Payment:
 def _with_void(
     fields: StoredOrder, payment: Payment, reason: str | None, by: str, now: str
 ) -> StoredOrder:
-    """Return the fields with this payment marked as voided; the balance is not computed anew."""
+    """Return the fields with this payment marked as voided; the balance is not computed anew.
+
+    `payment` is one of the fields' own, not a copy.
+    """
     voided: Payment = {**payment, "voidedAt": now, "voidReason": reason, "voidedBy": by}
     payments = [voided if known is payment else known for known in fields["payments"]]
     return {**fields, "payments": payments}

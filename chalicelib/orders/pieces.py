@@ -37,6 +37,7 @@ class Pieces:
 
     @property
     def at_customer(self) -> int:
+        """Return how many pieces were shipped and did not come back."""
         return self.shipped - self.returned
 
 

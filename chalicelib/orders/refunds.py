@@ -163,7 +163,10 @@ def _split_by_method(fields: StoredOrder, amount: Decimal) -> list[tuple[str, De
 
 
 def _left_by_method(fields: StoredOrder) -> dict[str, Decimal]:
-    """Return what was paid by each method and not refunded by it, in the order of the payments."""
+    """Return what was paid by each method and not refunded by it, in the order of the payments.
+
+    A method stays with 0, or below 0 if it was refunded more than it was paid.
+    """
     left: dict[str, Decimal] = {}
     signed: list[tuple[int, Sequence[Transfer]]] = [
         (1, valid_payments(fields)),

@@ -55,6 +55,7 @@ routes = Routes(__name__, "Orders")
 
 
 def _request(once: Once | None = None) -> store.ChangeRequest:
+    """Return who makes a change, and on which condition. `once`: the request's idempotency key."""
     return store.ChangeRequest(caller().name, if_match(), once)
 
 

@@ -47,7 +47,7 @@ def list_days(first: date, last: date) -> list[DaySales]:
 
 
 def _sum_day(day: date, cells: list[Item]) -> DaySales:
-    """Return the sales of a day, from the shards of its counter."""
+    """Sum the orders, the paid ones and the revenue of a day over the shards of its counter."""
     orders, paid, revenue = (
         sum((Decimal(cell.get(name, 0)) for cell in cells), Decimal(0)) for name in _NUMBERS
     )

@@ -592,6 +592,7 @@ def _matches(pattern: str, example: str) -> object:
     """Text of that form; the error for other text has an example."""
 
     def check(value: str) -> str:
+        """Return the text if all of it has the form; raise ValueError if not."""
         if not re.fullmatch(pattern, value):
             raise ValueError(f"must look like {example}")
         return value
@@ -640,6 +641,7 @@ class DiscountInput(Stripped):
 
     @model_validator(mode="after")
     def _says_how_much(self) -> "DiscountInput":
+        """Refuse a discount without an amount and a percent."""
         if self.amount is None and self.percent is None:
             raise ValueError("must have an amount or a percent")
         return self
@@ -716,6 +718,7 @@ class LineItemInput(Stripped):
 
 
 def _check_above_zero(value: str) -> str:
+    """Return the amount; raise ValueError for 0."""
     if not Decimal(value):
         raise ValueError("must be more than 0")
     return value
@@ -773,6 +776,7 @@ class TakePayments(PaymentInput):
 
     @model_validator(mode="after")
     def _refuse_mixed(self) -> "TakePayments":
+        """Refuse `payments` that is empty, or beside the fields of one payment."""
         others = self.model_fields_set - {"payments", "dry_run"}
         if self.payments is not None and (others or not self.payments):
             raise ValueError("needs either payments or the fields of one payment")
@@ -780,6 +784,7 @@ class TakePayments(PaymentInput):
 
     @property
     def all_payments(self) -> list[PaymentInput]:
+        """Return the payments of the request: `payments`, or this one."""
         return [self] if self.payments is None else self.payments
 
 
@@ -839,6 +844,7 @@ class RefundInput(Stripped):
     @field_validator("lines")
     @classmethod
     def _distinct(cls, lines: list[RefundLineInput]) -> list[RefundLineInput]:
+        """Refuse a line that is named twice."""
         if len({line.line_item_id for line in lines}) < len(lines):
             raise ValueError("must name each line once")
         return lines
@@ -876,6 +882,7 @@ class CloseOrder(Stripped):
 
     @model_validator(mode="after")
     def _refuse_mixed(self) -> "CloseOrder":
+        """Refuse a method beside `refunds`, of which each has its own."""
         if self.refunds and self.method is not None:
             raise ValueError("needs either refunds or method")
         return self
@@ -891,6 +898,7 @@ class ShipmentLineInput(Stripped):
 
 
 def _check_https(value: str) -> str:
+    """Return the address; raise ValueError if it is no https address, or has a user name."""
     if not re.fullmatch(r"https://[^\s/?#@]+(?:[/?#]\S*)?", value):
         raise ValueError("must be an https address, such as https://post.example/track?id=1")
     return value
@@ -967,6 +975,7 @@ class CarrierInput(Stripped):
     @field_validator("tracking_url")
     @classmethod
     def _has_number(cls, url: str) -> str:
+        """Refuse an address without a place for the number."""
         if "{number}" not in url:
             raise ValueError("must have {number} where the tracking number is")
         return url
@@ -982,6 +991,7 @@ class ShippingSettingsInput(Stripped):
     @field_validator("carriers")
     @classmethod
     def _distinct(cls, carriers: list[CarrierInput]) -> list[CarrierInput]:
+        """Refuse a carrier that is named twice, in whatever case."""
         if len({one.name.casefold() for one in carriers}) < len(carriers):
             raise ValueError("must name each carrier once")
         return carriers
@@ -1155,7 +1165,7 @@ _ANY_TIME: Final = ("customer", "source", "order_date")
 
 
 def strip_number_sign(search: str) -> str:
-    """`#1001` is how people write an order's number, and how the console shows it."""
+    """Drop the # before a number, in every word: `#1001` is how people write an order's number."""
     return re.sub(r"(?<!\S)#(?=[0-9])", "", search)
 
 
@@ -1208,6 +1218,10 @@ class ListOrders(listing.Dated):
     sort: Annotated[OrderSort, about("The order of the list.")] = OrderSort.NEWEST
 
     def accepted_values(self) -> dict[str, frozenset[str]]:
+        """Return the accepted values of each facet, with those that follow from other parameters.
+
+        A shipping status is of some statuses alone, as what is due is of some payment statuses.
+        """
         where = super().accepted_values()
         if self.exclude_status:
             asked = set(self.status or OrderStatus) - set(self.exclude_status)
@@ -1263,6 +1277,7 @@ class DueFilters(listing.Filters):
     to: Annotated[Day, about("The last day, of the shop.")] = ""
 
     def sort_range(self) -> listing.Range:
+        """Return the range of days that are both from `from_` to `to` and in the period `due`."""
         first, end = self.from_, next_day(self.to) if self.to else ""
         if self.due is not None:
             start, stop = days_of(self.due, timezone.today())
@@ -1270,6 +1285,7 @@ class DueFilters(listing.Filters):
         return listing.Range(first, end)
 
     def to_query(self) -> listing.Query:
+        """Return the query, earliest day first."""
         return replace(super().to_query(), forward=True)
 
 

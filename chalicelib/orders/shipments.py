@@ -157,9 +157,11 @@ def cancel_shipment(fields: StoredOrder, id: str, reason: str | None, now: str) 
 
 
 def list_moves(fields: StoredOrder, *, is_new: bool) -> list[OrderStatus]:
-    """Return the moves of the status that follow from the shipments, each a move of the table.
+    """Return the moves of the status that follow from the shipments, in order, [] for none.
 
-    `is_new`: one was added, else one arrived.
+    `is_new`: one was added, else one arrived. A new one leads to PROCESSING while pieces are left
+    to ship, else to SHIPPED. SHIPPED goes on to DELIVERED if all have arrived, but not of a closed
+    order. Raises InvalidTransition for a move that the table of statuses does not have.
     """
     status = wanted = OrderStatus(fields["status"])
     if is_new:
@@ -229,7 +231,10 @@ def _split_url(url: str) -> tuple[str, str]:
 
 
 def _refuse_wrong_lines(fields: StoredOrder, wanted: Sequence[ShipmentLineInput]) -> None:
-    """Raise Denied for an unknown line or one named twice, ExceedsQuantity for too many pieces."""
+    """Raise Denied for an unknown line or one named twice, ExceedsQuantity for too many pieces.
+
+    ExceedsQuantity has every line of which too few pieces are left to ship.
+    """
     counted, excess = count_pieces(fields), list[dict[str, object]]()
     for id, times in Counter(one.line_item_id for one in wanted).items():
         if id not in counted:
@@ -246,6 +251,7 @@ def _refuse_wrong_lines(fields: StoredOrder, wanted: Sequence[ShipmentLineInput]
 
 
 def _find_shipment(fields: StoredOrder, id: str) -> ShownShipment:
+    """Return the shipment with this id. Raises NotFound, ShipmentCancelled."""
     found = next((one for one in fields["shipments"] if one["id"] == id), None)
     shipment = NotFound.unless(found, "shipment", id)
     if shipment["cancelledAt"]:
@@ -254,6 +260,7 @@ def _find_shipment(fields: StoredOrder, id: str) -> ShownShipment:
 
 
 def _replace(shipments: Iterable[ShownShipment], after: ShownShipment) -> list[ShownShipment]:
+    """Return the shipments with `after` in place of the one with its id."""
     return [after if one["id"] == after["id"] else one for one in shipments]
 
 
@@ -289,6 +296,7 @@ def _list_numbers(fields: StoredOrder) -> list[list[str]]:
 def _to_parcels(
     sent: Iterable[ParcelInput], carrier: str | None, carriers: Carriers
 ) -> list[ShownParcel]:
+    """Return parcels as they are stored; without an address of its own, one has the carrier's."""
     return [
         {
             "trackingNumber": one.tracking_number or None,
@@ -384,6 +392,7 @@ def tracking_numbers_of(shipment: Shipment) -> list[str]:
 
 
 def _state(shipment: ShownShipment) -> ShipmentState:
+    """Return the state of a shipment; a cancelled one is that, even if it was delivered."""
     if shipment["cancelledAt"]:
         return ShipmentState.CANCELLED
     return ShipmentState.DELIVERED if shipment["deliveredAt"] else ShipmentState.SHIPPED

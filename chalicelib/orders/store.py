@@ -155,7 +155,7 @@ def _key(id: str) -> Key:
 
 
 def _compute_index(item: Item) -> listing.Index:
-    """Return the current index of a stored order, perhaps of release 1.0.0."""
+    """Compute the index of a stored order, perhaps of release 1.0.0, anew from its fields."""
     return index_of(from_item(item).fields)
 
 
@@ -219,6 +219,7 @@ def list_due_orders(query: listing.Query, fields: Sequence[str]) -> listing.Page
     """Return a page of the open orders that are due on a day. `fields`: load only these."""
 
     def load_due(wanted: list[str]) -> list[due.DueOrder]:
+        """Load orders; return each due day of them as a record of the list."""
         orders = load(wanted, (*fields, *due.MADE_OF) if fields else ())
         return [one for order in orders for one in due.list_due(order).values()]
 
@@ -523,6 +524,7 @@ def ship(id: str, wanted: NewShipment, request: ChangeRequest) -> Written:
     """
 
     def add_shipment(before: Order, gone: GoneVariants) -> Order:
+        """Return the order with the shipment, not written."""
         return lifecycle.apply_shipment(
             *(before, wanted, carriers.read_urls(beside.get(carriers.KEY))),
             *(request.by, clock.now_iso()),
@@ -555,6 +557,7 @@ def change_shipment(
     """
 
     def change_in(before: Order, gone: GoneVariants) -> Order:
+        """Return the order with the shipment changed, not written."""
         return lifecycle.apply_shipment_change(
             *(before, shipment_id, change, carriers.read_urls(beside.get(carriers.KEY))),
             by=request.by,
@@ -575,6 +578,7 @@ def cancel_shipment(
     """
 
     def cancel_in(before: Order, gone: GoneVariants) -> Order:
+        """Return the order with the shipment cancelled, not written."""
         return lifecycle.apply_shipment_cancel(
             before, shipment_id, wanted.reason, request.by, clock.now_iso()
         )

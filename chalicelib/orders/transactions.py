@@ -55,7 +55,7 @@ def earliest_recorded(day: date) -> str:
 
 
 def order_id(entry_id: str) -> str:
-    """Return the id of the order to which the entry of a list leads."""
+    """Return the id of the order of a list's entry, which is after the @; "" if there is no @."""
     return entry_id.partition("@")[2]
 
 

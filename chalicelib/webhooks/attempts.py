@@ -77,7 +77,7 @@ def build_interrupted_attempt(delivery: Delivery, at: datetime, url: str) -> Att
 def build_expired_attempt(delivery: Delivery, url: str) -> Attempt:
     """Return the attempt, not stored, of an event that the outbox no longer has: nothing was sent.
 
-    It fails the delivery.
+    `deliveries.settle` ends a delivery with it as FAILED.
     """
     message = "Nothing was sent: the event is too old, and its body is no longer kept."
     return build_attempt(delivery, url, clock.now(), error=EVENT_EXPIRED, message=message)

@@ -28,9 +28,10 @@ _SLACK: Final = timedelta(minutes=1)
 def consume(batch: Sequence[Committed]) -> Work:
     """Create the deliveries of the events of these commits, and then send their first messages.
 
-    It is a generator (`lockstep.Work`): it yields the keys of the marks to read, and is sent the
-    items that exist. A defect is noted as the `failure` of its commit; temporary errors of DynamoDB
-    and SQS are raised.
+    It is a generator (`lockstep.Work`): it yields the keys of the feed's marks to read, and is sent
+    the items that exist. A commit that has a mark, or has expired, was handled before: nothing is
+    created for it unless it is republished. A defect is noted as the `failure` of its commit;
+    temporary errors of DynamoDB and SQS are raised.
     """
     endpoints = store.load_all()
     known = (yield Need([committed.feed_mark_key for committed in batch])).items

@@ -133,7 +133,7 @@ def attempts_of(delivery: Delivery) -> list[Attempt]:
 
 
 def create(event: Event, endpoint_id: str, *, test: bool) -> Delivery:
-    """Return the delivery of an event to an endpoint, created unless it exists."""
+    """Create the delivery of an event to an endpoint unless it exists; return it as it is."""
     now = clock.now_iso()
     pk, sk = key(delivery_id(event.id, endpoint_id))
     item: Item = {
@@ -371,8 +371,9 @@ def record(delivery_id: str, attempt: Attempt) -> Attempt:
 def settle(delivery: Delivery, attempt: Attempt) -> bool:
     """End a delivery by its attempt's result, or queue or park its next step, and then store that.
 
-    Return whether the claim was still ours. After a crash in between, another sender settles the
-    attempt again: by the same record and with the same jitter, so for the same time.
+    An expired event and a replay have no next step. Return whether the claim was still ours. After
+    a crash in between, another sender settles the attempt again: by the same record and with the
+    same jitter, so for the same time.
     """
     if attempt.error is None:
         return save_delivered(delivery, attempt)

@@ -32,7 +32,7 @@ def lets_through(pattern: str | None, body: str) -> bool:
 
 
 def _all_fit(pattern: Mapping[str, object], body: Mapping[str, object]) -> bool:
-    """Return whether an object has a matching value for each member of a pattern."""
+    """Return whether an object fits each member of a pattern, which may ask for a missing one."""
     return all(_fits(wanted, body, name) for name, wanted in pattern.items())
 
 
@@ -89,17 +89,22 @@ def _build_bound(sign: object, than: object) -> Callable[[object], bool]:
 
 
 def _as_list(value: object) -> list[object]:
+    """Return the value itself if it is a list, else a list of it alone."""
     return value if isinstance(value, list) else [value]
 
 
 def _equals(wanted: object, value: object) -> bool:
-    """Return whether a value equals `wanted` in type and value, or as a number in a text."""
+    """Return whether a value equals `wanted` in type and value; as a number, also if it is a text.
+
+    Numbers are equal whatever their type is.
+    """
     if _is_number(wanted):
         return _to_number(value) == Decimal(str(wanted))
     return type(wanted) is type(value) and bool(wanted == value)
 
 
 def _is_number(value: object) -> bool:
+    """Return whether a value is a number; true and false are none."""
     return isinstance(value, int | float | Decimal) and not isinstance(value, bool)
 
 

@@ -22,7 +22,9 @@ def note(endpoints: Mapping[str, Endpoint], outcomes: Iterable[tuple[str, bool]]
     """Store which endpoints fail, or answer again, after a batch of attempts.
 
     `outcomes`: (endpoint id, success) of the attempts, in the order of their ends; `endpoints`: as
-    they were read before. A recovery is scheduled for an endpoint that was failing and answers.
+    they were read before. Failures are added to an endpoint's streak; after a success, the streak
+    is the failures since the last one. A recovery is scheduled for an endpoint that was failing and
+    answers. An endpoint that was deleted is left alone.
     """
     last: dict[str, list[bool]] = {}
     for id, success in outcomes:

@@ -44,7 +44,10 @@ class Message:
 
 
 def parse(text: str) -> Message:
-    """Parse a message of a queue. Raises ValueError, KeyError or TypeError for an unknown one."""
+    """Parse a message of a queue.
+
+    Raises ValueError, KeyError, TypeError or AttributeError for an unknown one.
+    """
     fields = json.loads(text)
     return Message(
         delivery=fields["delivery"],

@@ -109,6 +109,7 @@ class Endpoint:
 
     @property
     def failing(self) -> bool:
+        """Return whether so many attempts in a row failed that the endpoint counts as failing."""
         return self.streak >= FAILING_STREAK
 
     @property
@@ -202,6 +203,7 @@ def delivery_id(event_id: str, endpoint_id: str) -> str:
 
 
 def is_delivery_id(text: str) -> bool:
+    """Return whether a text has the form of a delivery's id."""
     return re.fullmatch(r"dlv_[0-9A-Z]{26}([0-9]{2}|[A-Z][0-9A-Z])[0-9A-Z]{26}", text) is not None
 
 

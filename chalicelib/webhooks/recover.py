@@ -35,6 +35,7 @@ class RecoveryPage:
 
     @property
     def is_last(self) -> bool:
+        """Return whether the recovery is complete after this page."""
         return "completedAt" in self.progress
 
 
@@ -52,7 +53,8 @@ def begin(endpoint_id: str, since: datetime) -> Endpoint:
     Conflict.
     """
 
-    def write(endpoint: Endpoint) -> Endpoint:
+    def write_recovery(endpoint: Endpoint) -> Endpoint:
+        """Schedule a redrive; write the recovery, with an audit entry. Return the endpoint."""
         replay.require_enabled(endpoint)
         first = min(since, clock.now())
         if unfinished := running_recovery(endpoint):
@@ -67,7 +69,7 @@ def begin(endpoint_id: str, since: datetime) -> Endpoint:
         commit.send()
         return replace(endpoint, recovery=recovery)
 
-    return store.write_current(write, endpoint_id)
+    return store.write_current(write_recovery, endpoint_id)
 
 
 def begin_by_itself(endpoint: Endpoint, due: str) -> Endpoint:

@@ -65,7 +65,9 @@ def run(event: Redrive) -> RedriveResult:
 def _send_page(event: Redrive, endpoint: Endpoint) -> RedriveResult:
     """Send parked messages that are due, and then those of a recovery, PAGE in all.
 
-    Progress is stored after the messages were sent, and the turn is ended if there are no more.
+    The recovery that the event asks for is begun first. A message that is due later than a queue
+    can hold it is left. Progress is stored after the messages were sent, and the turn is ended if
+    there are no more.
     """
     # What is due later than a queue can hold it has an execution of its own.
     longest = clock.seconds_from_now(retry.LONGEST_QUEUE_DELAY)
@@ -127,6 +129,7 @@ def _result(sent: int, paced: datetime, *, unfinished: bool = False) -> RedriveR
 
 
 def _scale_seconds(seconds: int) -> int:
+    """Return seconds in the scale of the webhook schedule, rounded up."""
     return math.ceil(seconds * settings.webhook_schedule_scale())
 
 

@@ -100,7 +100,7 @@ def _daily_since(step: int, now: datetime, known: datetime | None, scale: float)
 
 
 def slot_seconds(scale: float) -> int:
-    """Return the length of a slot."""
+    """Return the length of a slot, at least 1."""
     return max(1, round(SLOT * scale))
 
 

@@ -244,6 +244,7 @@ def replay_delivery(id: str) -> Response:
 
 
 def _deliveries(endpoints: Sequence[Endpoint]) -> Response:
+    """Return the reply with a page of these endpoints' deliveries, as the request's query asks."""
     known = {endpoint.id: endpoint for endpoint in endpoints}
     page, following = view.page(known, query(ListDeliveries))
     shown = [show_delivery(each, known[each.endpoint_id]) for each in page]

@@ -157,6 +157,10 @@ def show_endpoint(endpoint: Endpoint) -> dict[str, Any]:
 
 
 def _notices(endpoint: Endpoint, overlap_ends: str | None) -> Iterator[tuple[str, str]]:
+    """Yield (code, message) of what a client should know of an endpoint.
+
+    `overlap_ends`: until when older secrets sign too.
+    """
     if overlap_ends:
         number = 1 + len(endpoint.overlaps(clock.unix()))
         yield (
@@ -179,6 +183,7 @@ def _notices(endpoint: Endpoint, overlap_ends: str | None) -> Iterator[tuple[str
 
 
 def _recovery(recovery: Mapping[str, object] | None) -> dict[str, object] | None:
+    """Return the shape of a recovery; None without one."""
     names = ("id", "since", "startedAt", "count", "sent", "completedAt")
     return {name: recovery.get(name) for name in names} if recovery else None
 
@@ -188,6 +193,7 @@ def etag(endpoint: Endpoint) -> str:
 
 
 def digest(shown: Mapping[str, object]) -> str:
+    """Return a hash of what is shown, the ETag of its resource."""
     return hashlib.sha256(json.dumps(shown).encode()).hexdigest()[:16]
 
 
@@ -315,6 +321,7 @@ def show_delivery(delivery: Delivery, endpoint: Endpoint | None) -> dict[str, ob
 
 
 def _mailbox(value: str) -> str:
+    """Return the e-mail address; raise ValueError for one to which SES cannot send."""
     # SES takes no other letters.
     is_plain = value.isascii() and value.isprintable()
     if not is_plain or not re.fullmatch(r"[^\s@<>,;:\"]+@[^\s@<>,;:\"]+\.[^\s@<>,;:\".]+", value):

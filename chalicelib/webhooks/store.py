@@ -134,7 +134,11 @@ def update(id: str, change: WebhookChange, if_match: frozenset[str] | None) -> E
     if "filter" in changes:
         changes["filter"] = render_filter(changes["filter"])
 
-    def write(before: Endpoint) -> Endpoint:
+    def write_changes(before: Endpoint) -> Endpoint:
+        """Write the changes, unless none differs; schedule a redrive if they enable the endpoint.
+
+        Raises Invalid for another URL to which nothing may be posted.
+        """
         if changes.get("url", before.url) != before.url:
             _check_url(changes["url"])
         if changes.get("enabled"):
@@ -144,7 +148,7 @@ def update(id: str, change: WebhookChange, if_match: frozenset[str] | None) -> E
             return before
         return _write(before, changes, "updated")
 
-    return write_current(write, id, if_match)
+    return write_current(write_changes, id, if_match)
 
 
 def rotate(id: str, overlap_hours: int, once: Once | None = None) -> tuple[Endpoint, str, bool]:
@@ -156,7 +160,12 @@ def rotate(id: str, overlap_hours: int, once: Once | None = None) -> tuple[Endpo
     Raises NotFound, TooManySecrets, Conflict; with `once` also KeyReused.
     """
 
-    def write(before: Endpoint) -> tuple[Endpoint, str, bool]:
+    def write_rotated(before: Endpoint) -> tuple[Endpoint, str, bool]:
+        """Write the next version of the secret; return the endpoint, the new secret, and False.
+
+        The older secrets are kept only with an overlap. False: no earlier attempt made the secret.
+        Raises Repeated or KeyReused if the request was answered, TooManySecrets.
+        """
         if once:
             once.check()
         now = clock.unix()
@@ -171,7 +180,7 @@ def rotate(id: str, overlap_hours: int, once: Once | None = None) -> tuple[Endpo
         return _write(before, rotated, "secret_rotated", once), secret, False
 
     try:
-        return write_current(write, id)
+        return write_current(write_rotated, id)
     except Repeated as first:
         return get(id), current_secret(id, int(first.text)), True
 
@@ -195,14 +204,15 @@ def delete(id: str, if_match: frozenset[str] | None) -> None:
     NotFound, PreconditionFailed, Conflict.
     """
 
-    def write(before: Endpoint) -> None:
+    def delete_version(before: Endpoint) -> None:
+        """Schedule a redrive; delete the endpoint, with an audit entry, if it has this version."""
         executions.schedule_redrive_soon(id)
         commit = Commit()
         commit.delete(key(id), when=Attr("version").eq(before.version))
         commit.audit(audit_entry("deleted", before))
         commit.send()
 
-    write_current(write, id, if_match)
+    write_current(delete_version, id, if_match)
 
 
 def write_current(

@@ -75,7 +75,9 @@ def send() -> None:
 def _send_summary(endpoint: Endpoint) -> None:
     """Send an endpoint's summary if there is news, and store that it was sent.
 
-    Nothing is sent without an address, or twice in an hour.
+    The sending is claimed before, so nothing is sent twice in one hour of the clock. Nothing is
+    sent without an address, or without a sender of this deployment. After a warning, or the news
+    that the endpoint answers, `warnedSince` is stored too.
     """
     if not endpoint.summary_email or not settings.mail_from():
         return
@@ -131,6 +133,7 @@ def _claim_sending(endpoint: Endpoint, hour: int) -> bool:
 
 
 def _subject(news: _News) -> str:
+    """Return the subject: failed deliveries come before a warning, that before a recovery."""
     if news.failed:
         number = len(news.failed)
         return f"{number} webhook {'delivery' if number == 1 else 'deliveries'} failed"
@@ -171,4 +174,5 @@ def _write_failures(endpoint: Endpoint, failed: _Failed) -> Iterator[str]:
 
 
 def _time(entry: dict[str, object]) -> str:
+    """Return the time with which the sort key of an entry begins."""
     return str(entry["sk"]).partition("#")[0]
