@@ -4,7 +4,6 @@ Every reader takes the stripped text of a cell that is not blank and raises BadC
 rules are in docs/formats.md.
 """
 
-import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,6 +11,8 @@ from datetime import date
 from decimal import Decimal
 from fractions import Fraction
 from typing import Final
+
+import orjson
 
 from chalicelib.products.schemas import BARCODE_CHARACTERS
 from chalicelib.values import clock, money, spreadsheets
@@ -25,6 +26,8 @@ BLANKS: Final = (
     "".join(c for c in map(chr, range(0x3001)) if c.isspace() and c not in "\x1c\x1d\x1e\x1f")
     + INVISIBLE
 )
+# The escape of a NUL in JSON; the backslash before it is not itself escaped.
+_HAS_NUL: Final = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
 _WORDS: Final = {
     True: "true t 1 yes y on x ja j wahr oui vrai si sí sim da tak",
     False: "false f 0 no n off nein falsch non faux não nao nej nie",
@@ -243,13 +246,24 @@ def boolean(cell: str) -> bool:
     return value
 
 
+def lead_days(cell: str) -> int:
+    """Parse a number of days, which is not below zero. Raises BadCell."""
+    days = parse_whole(cell)
+    if days < 0:
+        raise BadCell("out_of_range", f"{_quote_cell(cell)} is below zero.")
+    return days
+
+
 def specification(cell: str) -> list[object]:
-    """Return the list of a JSON text; what is in it, the product's own rules check."""
+    """Return the list of a JSON text; what is in it, the product's own rules check.
+
+    As a body of the API, it has no NUL and no half of a surrogate pair, and is not nested deeply.
+    """
     try:
-        found = json.loads(cell)
+        found = orjson.loads(cell)
     except ValueError:
         found = None
-    if not isinstance(found, list):
+    if not isinstance(found, list) or _HAS_NUL.search(cell):
         example = '[{"name": "Ring size", "required": true}]'
         raise BadCell("invalid", f"{_quote_cell(cell)} is no JSON list, such as {example}.")
     return found

@@ -33,7 +33,7 @@ _ONCE: Final[Mapping[str, tuple[str, Reading]]] = {
     "storefront": ("storefront", reading.text),
     "lowStockThreshold": ("lowStockThreshold", reading.stock),
     "madeToOrder": ("madeToOrder", reading.boolean),
-    "leadDays": ("leadDays", reading.stock),
+    "leadDays": ("leadDays", reading.lead_days),
     "specification": ("specification", reading.specification),
     "seoTitle": ("seo.title", reading.text),
     "seoDescription": ("seo.description", reading.text),

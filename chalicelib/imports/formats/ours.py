@@ -42,6 +42,7 @@ _SEVERAL = ("image", "category")
 _OF_VARIANT = ("variantTitle", "variantSku", "variantPrice", "option")
 _PRODUCTS = ("price", "salePrice")
 _BETWEEN_VALUES = re.compile(r"[,;|/\n]|\bor\b")
+_OF_MADE = ("leadDays", "specification")
 _IDENTITY = ("slug", "name", "sku")
 
 
@@ -75,12 +76,14 @@ class Ours(Format):
     def fits(cls, columns: Sequence[str]) -> bool:
         """Return whether every column is one of ours, and they describe a product.
 
-        No two give the same field, and they say which product and something of it.
+        No two give the same field, and they say which product and something of it. A specification
+        without `madeToOrder` is not ours: suppliers have such a column too, with any text.
         """
         named = {plain(column): cls.field(column) for column in columns if plain(column)}
         single = [field for field in named.values() if field not in _SEVERAL]
         fields = {*named.values()}
         is_clear = None not in fields and len(single) == len(set(single))
+        is_clear &= "madeToOrder" in fields or fields.isdisjoint(_OF_MADE)
         return is_clear and len(fields) > 1 and not fields.isdisjoint(_IDENTITY)
 
     def key(self, cells: list[str]) -> str:
