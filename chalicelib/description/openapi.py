@@ -236,7 +236,12 @@ def _operation(
                 }
                 for name in _PARAMETER.findall(operation.path)
             ),
-            *_query_parameters(schemas.get((at, "query")), definitions, example.get("query", {})),
+            *_query_parameters(
+                schemas.get((at, "query")),
+                definitions,
+                example.get("query", {}),
+                refuses_blank=operation.role is not None,
+            ),
             *_header_parameters(operation),
         ],
         "responses": {
@@ -276,7 +281,11 @@ def _example(operation: Operation) -> dict[str, Any]:
 
 
 def _query_parameters(
-    schema: Schema | None, definitions: Mapping[str, Schema], example: Mapping[str, str]
+    schema: Schema | None,
+    definitions: Mapping[str, Schema],
+    example: Mapping[str, str],
+    *,
+    refuses_blank: bool,
 ) -> Iterator[Schema]:
     if schema is None:
         return
@@ -286,6 +295,8 @@ def _query_parameters(
         schema = definitions[query]
     for name, field in schema["properties"].items():
         described = {key: value for key, value in field.items() if key != "description"}
+        if refuses_blank and described.get("type") == "string":
+            described["minLength"] = max(1, described.get("minLength", 0))
         yield {
             "name": name,
             "in": "query",

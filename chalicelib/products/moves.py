@@ -36,12 +36,12 @@ class StockMove(NullIsAbsent):
     to: Stock | None = optional("Pieces that are in stock now")
     reason: Annotated[
         str,
-        BeforeValidator(upper),
         Field(
             pattern=r"^[A-Z][A-Z0-9_]{0,49}$",
             examples=["COUNTED"],
             description="Why, such as RECEIVED, COUNTED or DAMAGED.",
         ),
+        BeforeValidator(upper),
     ]
     note: str | None = Field(
         None, max_length=500, description="Such as the number of a delivery note."

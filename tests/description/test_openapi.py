@@ -75,6 +75,22 @@ def test_parameters_come_from_the_models(description: Any) -> None:
     assert revoke["parameters"][0]["in"] == "path"
 
 
+def test_enforced_limits_are_described(shop: Shop, description: Any) -> None:
+    shortest = {
+        path: next(
+            each["schema"].get("minLength", 0)
+            for each in description["paths"][path]["get"]["parameters"]
+            if each["name"] == "search"
+        )
+        for path in ("/api/admin/products", "/api/products")
+    }
+    assert shortest == {"/api/admin/products": 1, "/api/products": 0}
+    assert shop.get("/api/admin/products?search=").status == 422
+    assert shop.get("/api/products?search=").status == 200
+    reason = description["components"]["schemas"]["StockMove"]["properties"]["reason"]
+    assert reason["pattern"] == "^[A-Z][A-Z0-9_]{0,49}$"
+
+
 def test_the_storefronts_lists_describe_the_header_of_ignored_parameters(description: Any) -> None:
     name = "X-Ignored-Parameters"
     assert name in description["components"]["headers"]
