@@ -68,7 +68,9 @@ function page(visit, record, webhooks) {
   // What was refunded is never paid again; and money is not booked without its method.
   const isRefunded = order.paymentStatus === "REFUNDED";
   const isOwed = Number(order.balanceDue) > 0;
-  const steps = isStaff ? (order.closedAt ? [] : MOVES[order.status].filter((each) => VERBS[each] && (each !== "PAID" || !(isRefunded || isOwed)))) : [];
+  const moves = MOVES[order.status].filter((each) => VERBS[each] && (each !== "PAID" || !(isRefunded || isOwed)));
+  if (parcels.mayShip && !moves.includes("SHIPPED")) moves.push("SHIPPED"); // as a shipment
+  const steps = isStaff && !order.closedAt ? moves : [];
   const next = nextStep();
 
   visit.draw(
@@ -81,7 +83,6 @@ function page(visit, record, webhooks) {
         isStaff && h.a({ class: `button ${next ? "quiet" : "main"}`, href: link("/orders/new") }, "New order"),
         menu([
           steps.filter((each) => each !== next?.status).map((each) => moving(each, "")),
-          parcels.mayShip && !steps.includes("SHIPPED") && button("Ship", visit.once(parcels.ship)),
           parcels.mayShip && button("Hand over", visit.once(parcels.handOver)),
           its.mayClose && button(order.closedAt ? "Keep less" : "Close order", visit.once(its.close), { class: "bad" }),
           print("Print order", null),
@@ -105,14 +106,17 @@ function page(visit, record, webhooks) {
     ),
   );
 
-  // What is done next is the one main button: money that is owed, until an agreed deposit is there; else the next status.
+  // What is done next is the one main button: money that is owed, until an agreed deposit is there; then what is to be
+  // made, or to be shipped; else the next status.
   function nextStep() {
     const act = (work, name) => ({ work, button: button(name, visit.once(work), { class: "main" }) });
     if (its.mayTake && (steps.length === 0 || !order.deposit?.isReached)) return act(its.take, "Take payment");
     if (steps.length === 0)
       return its.mayGiveBack && Number(order.balanceDue) < 0 ? act(its.giveBack, "Refund") : null;
-    const isMade = order.source === "PRIVATE_COMMISSION";
-    const status = steps.find((each) => (each === "IN_PRODUCTION") === isMade) ?? steps[0];
+    const isToMake = order.source === "PRIVATE_COMMISSION" || order.lineItems.some(({ make, toShip }) => make && toShip > 0);
+    const isToShip = order.status === "PAID" && !isOwed;
+    const wanted = isToMake ? "IN_PRODUCTION" : isToShip ? "SHIPPED" : null;
+    const status = steps.find((each) => each === wanted) ?? steps.find((each) => each !== "IN_PRODUCTION");
     return { status, button: moving(status, "main") };
   }
 

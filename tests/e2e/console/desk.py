@@ -117,8 +117,12 @@ class Desk:
         row = self.page.locator(".totals .strong")
         expect(row).to_have_text(f"Total{text}")
 
-    def more(self, name: str) -> None:
-        """Presses a button, which may be in a menu."""
+    def wait_for_status(self, word: str) -> None:
+        """Waits until the record on the page has this status."""
+        expect(self.page.locator("header .badge").first).to_have_text(word)
+
+    def more(self, name: str) -> Locator:
+        """Presses a button, which may be in a menu, and returns it."""
         pressed = self.page.get_by_role("button", name=name, exact=True, include_hidden=True)
         pressed.wait_for(state="attached")
         if pressed.evaluate("button => !!button.closest('[popover]')"):
@@ -127,6 +131,7 @@ class Desk:
             menu = f"//*[@popover][.//button[{named}]]/@id"
             self.page.locator(f"xpath=//button[@popovertarget={menu}]").click()
         pressed.click()
+        return pressed
 
     def unfold(self, name: str) -> None:
         """Opens what is folded, unless it is open."""
@@ -272,8 +277,7 @@ def held(desk: Desk, pressed: str = "", but: str = "\0") -> Iterator[Callable[..
 
     desk.page.route(ASKED, hold)
     if pressed:
-        desk.button(pressed).click()
-        busy(desk.button(pressed))
+        busy(desk.more(pressed))
     yield answer
     desk.page.unroute(ASKED, hold)
 

@@ -81,6 +81,34 @@ def test_an_order_is_shipped_in_two_parts_with_a_slip_of_each(
     assert row.split()[-3:] == ["1", "0", "2"] and "$" not in text
 
 
+MADE = {"lineItems": [{"title": "A ring", "price": 5, "quantity": 1, "make": True}]}
+DEPOSIT = {"paymentStatus": "PENDING", "deposit": {"amount": "5"}}
+NEXT = [
+    ("PAID", {}, "Ship"),
+    ("PAID", DEPOSIT, "Start processing"),
+    ("PAID", MADE, "Start production"),
+    ("IN_PRODUCTION", MADE, "Start processing"),
+    ("PROCESSING", MADE, "Ship"),
+]
+
+
+@pytest.mark.parametrize(("status", "fields", "step"), NEXT, ids=[f"{s}-{n}" for s, _, n in NEXT])
+def test_ship_is_the_main_button_of_what_is_paid_and_made(
+    desk: Desk, status: str, fields: Any, step: str
+) -> None:
+    order = two_lines(desk, status, **fields)
+    if fields is DEPOSIT:
+        desk.api.post(f"orders/{order['id']}/payments", {"amount": "5", "method": "CASH"})
+        desk.page.reload()
+    main = desk.page.locator("main :is(button, a).main")
+    expect(main).to_have_text([step])
+    if step == "Ship":
+        main.click()
+        ship(desk)
+        desk.wait_for_status("Shipped")
+        assert [one["implied"] for one in now(desk, order)["shipments"]] == [False]
+
+
 @pytest.mark.parametrize("way", ["twice", "lost answer", "second tab"])
 def test_a_shipment_is_made_once(desk: Desk, way: str) -> None:
     order = two_lines(desk)
