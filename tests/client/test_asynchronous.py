@@ -64,9 +64,9 @@ def test_a_creation_is_repeated_with_the_same_key() -> None:
     made = shop.run(lambda it: it.create_order({"lineItems": []}))
     assert made["id"] == "ord_1" and shop.waits == [1.0, 9.0]
     assert len({each.headers["Idempotency-Key"] for each in shop.requests}) == 1
-    shop = Shop(products__p=[lost])
+    shop = Shop(customers__c=[lost])
     with pytest.raises(Unreachable):
-        shop.run(lambda it: it.update_product("p", {"name": "x"}))
+        shop.run(lambda it: it.update_customer("c", {"firstName": "x"}))
 
 
 def test_lists_and_the_feed_are_walked() -> None:

@@ -139,8 +139,15 @@ def test_each_creation_has_a_new_or_the_given_idempotency_key() -> None:
 def test_a_change_without_an_answer_is_not_retried(lost: Step) -> None:
     scripted = Scripted(lost, ORDER)
     with pytest.raises((Unreachable, ServerError)):
-        scripted.shop().update_order("ord_1", {"status": "SHIPPED"})
+        scripted.shop().update_customer("cus_1", {"firstName": "Ada"})
     assert len(scripted.requests) == 1
+
+
+def test_a_change_of_an_order_is_repeated_with_the_same_key() -> None:
+    scripted = Scripted(LOST, ORDER)
+    scripted.shop().update_order("ord_1", {"status": "SHIPPED"})
+    keys = [request.headers["Idempotency-Key"] for request in scripted.requests]
+    assert len(keys) == 2 and len(set(keys)) == 1
 
 
 def test_a_rate_limit_that_is_not_the_shop_s_is_no_failure() -> None:

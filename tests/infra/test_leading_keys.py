@@ -87,6 +87,17 @@ def test_each_function_may_touch_what_it_touches() -> None:
     assert {function for function, _ in roles.asked} == set(HANDLERS.values())
 
 
+def test_an_import_may_count_what_the_storefront_offers() -> None:
+    rows = "sku,name,price,status,published,vendor,type\nCUP,Cup,5,ACTIVE,true,Acme,cups\n"
+    with examples.day(examples.Day) as day, ExitStack() as patches:
+        roles = Roles(day.world.double)
+        for path in HANDLERS:
+            patches.enter_context(roles.handler(path))
+        job = day.upload("menu.csv", rows)
+    assert (job["status"], job["created"]) == ("COMPLETED", 1)
+    assert roles.refused == set()
+
+
 def test_an_erasure_may_remove_words_of_failed_writes(jobs: JobDesk) -> None:
     """No other job checks an item that it does not write."""
     person = placed(jobs.shop)["customer"]

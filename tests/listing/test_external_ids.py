@@ -244,7 +244,7 @@ def test_metadata_is_kept_replaced_and_cleared(shop: Shop, path: str) -> None:
 def test_the_metadata_of_an_order_counts_towards_its_size(shop: Shop) -> None:
     id = variant(shop, name="é" * 200)
     full = {"metadata": {"a": "x" * 16_000}}
-    large = [line(id)] * 105
+    large = [line(id)] * 103
     refused = shop.post(ORDERS, new_order(*large, **full))
     assert refused.json["errors"][0]["code"] == "too_large"
     order = placed(shop, *large)
