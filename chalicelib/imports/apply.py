@@ -105,10 +105,12 @@ def refuse_zero_prices(imported: ImportedProduct, before: Product, after: Produc
 
 
 def _falls_to_zero(before: str, after: str) -> bool:
+    """Return whether a price becomes 0 that was not; no price is not 0."""
     return _is_zero(after) and not _is_zero(before)
 
 
 def _is_zero(price: str | None) -> bool:
+    """Return whether a price is 0; None is none."""
     return price is not None and not Decimal(price)
 
 
@@ -196,7 +198,8 @@ def _number_variants(listed: list[_Given]) -> Variants:
 def _add_variants(values: _Given, variants: Variants) -> tuple[_Given, list[int | None]]:
     """Return the values with these variants, and the place of each in the file (None: not there).
 
-    A new variant without a title gets its SKU as the title, unless it is the only one.
+    A new variant without a title gets its SKU as the title, in `variants`, unless it is the only
+    one.
     """
     for variant, place in variants:
         if place is not None and "id" not in variant and not variant.get("title"):

@@ -82,6 +82,7 @@ def _to_row(line: int, cells: list[str], problem: list[Any] | None, size: int) -
 
 
 def _to_error(fields: list[Any] | None) -> RowError | None:
+    """Return the error with these fields; None for none."""
     return RowError(*fields) if fields else None
 
 

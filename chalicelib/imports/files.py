@@ -164,6 +164,7 @@ class _Stream:
         self._held = bytearray()
 
     def read(self, size: int = sys.maxsize) -> bytes:
+        """Return the next `size` bytes, fewer only at the end of the file."""
         while len(self._held) < size and (piece := next(self._pieces, b"")):
             self._held += piece
         data = bytes(self._held[:size])
@@ -223,4 +224,5 @@ def copy_to_upload(source: str, target: str, *, report: bool) -> None:
 
 
 def _source_key(job_id: str, report: bool) -> str:
+    """Return the key of the report of a job if `report`, else of its upload."""
     return _report_key(job_id) if report else _upload_key(job_id)

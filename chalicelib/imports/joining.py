@@ -119,7 +119,10 @@ class Joining:
         self._database.close()
 
     def join(self) -> "array[int]":
-        """Find which groups are one product, once all were added; return all keys' hashes."""
+        """Write what is held, and find which groups are one product; return all keys' hashes.
+
+        It is called once, when all groups were added.
+        """
         self._write_held()
         self._database.execute("CREATE INDEX by_name ON names (name, is_alias, number)")
         self._products = _Products(self._count)

@@ -123,6 +123,7 @@ def is_large(header: Iterable[str]) -> bool:
 
 
 def _check_size(columns: dict[str, str | None]) -> dict[str, str | None]:
+    """Return the columns; raise ValueError if their names are too large together."""
     if is_large(columns):
         raise ValueError(f"must have names of {LARGEST_HEADER:,} bytes or fewer together")
     return columns

@@ -78,6 +78,7 @@ _FORM: Final[dict[str, Any]] = {
 
 
 def _show_listed(job: Job) -> dict[str, Any]:
+    """Return the API's shape of a job in the list, as of now."""
     return show(ImportJob(job.fields), clock.now())
 
 
@@ -188,6 +189,7 @@ def _read_mapping(request: ImportOptions | NewImportUpload) -> tuple[Columns | N
 
 
 def _read_form_body() -> bytes:
+    """Return the body. Raises PayloadTooLarge, which names the way for larger files."""
     try:
         return raw_body()
     except PayloadTooLarge:
@@ -282,9 +284,9 @@ def run(id: str) -> Response:
 
 
 def _reply_job(job: ImportJob, begun: Begun | None) -> Response:
-    """Return the reply 202 with nothing but the job's id.
+    """Return the reply 202 with nothing but `jobId`; store it as the answer of the request.
 
-    `begun`: the request with an idempotency key, if it has one. The reply is stored as its answer.
+    `begun`: the request, if it has an idempotency key; otherwise nothing is stored.
     """
     text = encode({"jobId": job.id})
     if begun:
@@ -386,6 +388,10 @@ def _get_waiting_job(id: str) -> ImportJob:
 
 
 def _change_reading(job: ImportJob, chosen: ChosenMapping) -> Options:
+    """Return the job's options with another encoding, delimiter or header row.
+
+    Raises Invalid if the request has columns too, which are known only after the next reading.
+    """
     if chosen.columns or chosen.format or chosen.save_as:
         message = "must be sent after the file was read again, not in the same request"
         raise Invalid.field("columns", "not_yet", message)
@@ -396,10 +402,7 @@ def _change_reading(job: ImportJob, chosen: ChosenMapping) -> Options:
 
 
 def _apply_mapping(job: ImportJob, chosen: PreviewedMapping) -> Options:
-    """Return the job's options with the mapping of the request, and save that under `save_as`.
-
-    Raises Invalid if the mapping does not fit the file.
-    """
+    """Save the mapping of the request if it has a name; return the job's options with it."""
     if job.asks_for_encoding:
         raise Invalid.field("encoding", "required", "is required: choose one of `encodings`")
     mappings.check_mapping(job.format.header, chosen.columns, chosen.format)

@@ -162,6 +162,7 @@ def show_whole(job: ImportJob) -> dict[str, object]:
 
 
 def _list_warnings(job: ImportJob) -> list[ImportNotice]:
+    """Return the notices of what is not read, in doubt, or was skipped, each with its number."""
     notices = [
         _make_notice("column_not_read", f'This column is not read: "{column}".', column)
         for column in job.fields.get("missedColumns", ())

@@ -95,10 +95,11 @@ def begin_job(
 ) -> ImportJob | None:
     """Mark a job as RUNNING on the file with this ETag, and return it; None if it must not run.
 
-    It must not if it has ended, already runs on another file, or was answered meanwhile. A planner
-    that runs again gets the job as the first one left it. `form`, `csv_format`: how the text and
-    the columns are read. `met_products`: whether the catalogue had products. `doubt`: why the
-    mapping may not be what was meant.
+    It must not if it has ended, already runs on another file, or has other answers of the user than
+    `waiting`. A planner that runs again gets the job as the first one left it. `form`,
+    `csv_format`: how the text and the columns are read. `met_products`: whether the catalogue had
+    products. `doubt`: why the mapping may not be what was meant. `cutBy` is set to the release that
+    runs.
     """
     started = {
         "status": JobStatus.RUNNING,

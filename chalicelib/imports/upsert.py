@@ -94,11 +94,13 @@ class FileProduct:
 
     @property
     def name(self) -> str | None:
+        """Return the name that the file gives; None if it gives none."""
         name: str | None = self.imported.values.get("name")
         return name
 
     @property
     def sku(self) -> str | None:
+        """Return the product's SKU that the file gives; None if it gives none."""
         sku: str | None = self.imported.values.get("sku")
         return sku
 
@@ -169,6 +171,7 @@ def own_keys(product: Product) -> tuple[str, str]:
 
 
 def _fold_name(name: str) -> str:
+    """Return a name for comparison: in one case, with single blanks."""
     return " ".join(name.casefold().split())
 
 
@@ -222,8 +225,10 @@ class Upsert:
     def run(self, chunk: Iterable[ChunkProduct]) -> Results:
         """Write the products of a chunk; return each product of the file with its outcome.
 
-        Products that are not in the result were not written, as the job has ended meanwhile. After
-        conflicts, products are read and written again; raises Busy after too many rounds.
+        Products that are not in the result were not written, as the job has ended meanwhile; those
+        that need no writing are in it even then. A product that is too large, or of which no row
+        can be read, is FAILED. After conflicts, products are read and written again; raises Busy
+        after too many rounds.
         """
         todo = []
         for line, groups, error in chunk:

@@ -50,9 +50,10 @@ def _transcode(pieces: Iterable[bytes], encoding: str) -> Iterator[bytes]:
 def _decode_lines(block: bytes, encoding: str, quotes: int) -> list[str]:
     """Return the lines of a block, each with its line end. A line ends at LF alone.
 
-    If the encoding does not fit, each line is decoded by itself (`_decode_line`). `quotes`: how
-    many quotation marks are in what was left out of the first line. If they are odd, one is added
-    at the end of that line, so that it opens or closes a cell as the whole line did.
+    `block` is not empty. If the encoding does not fit, each line is decoded by itself
+    (`_decode_line`). `quotes`: how many quotation marks are in what was left out of the first line.
+    If they are odd, one is added after the end of that line, so that it opens or closes a cell as
+    the whole line did.
     """
     try:
         lines = list(io.StringIO(block.decode(encoding), newline="\n"))
@@ -64,7 +65,10 @@ def _decode_lines(block: bytes, encoding: str, quotes: int) -> list[str]:
 
 
 def _decode_line(line: bytes, encoding: str) -> str:
-    """Return a line; one with bytes that the encoding lacks has U+FFFD and NUL in their place."""
+    """Return a line; one with bytes that the encoding lacks has U+FFFD and NUL in their place.
+
+    Such a line ends in LF.
+    """
     try:
         return line.decode(encoding)
     except UnicodeDecodeError:

@@ -45,6 +45,7 @@ class Section(NamedTuple):
 
     @property
     def has_number(self) -> bool:
+        """Return whether the section shows the number, not a text alone."""
         return any(piece in {*_DIGITS, "G"} for piece in self.pieces)
 
 

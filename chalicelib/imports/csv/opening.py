@@ -238,6 +238,7 @@ def _detect_encoding(pieces: Iterator[bytes]) -> str:
 
 
 def _is_utf8(line: bytes) -> bool:
+    """Return whether a line can be decoded as UTF-8."""
     try:
         line.decode()
     except UnicodeDecodeError:

@@ -99,7 +99,7 @@ class Splitter:
             yield (None if has_return else self._read_with_blanks()) or self._take_broken_row(code)
 
     def _read_rows(self) -> Generator[CsvRow, None, str]:
-        """Yield the rows up to one that cannot be read; return the code of its error.
+        """Read and yield the rows up to one that cannot be read; return the code of its error.
 
         Its lines are then held. The code is empty if the row has no end that can be read.
         """
@@ -129,7 +129,7 @@ class Splitter:
         return not has_end and len(cells) < self._width and not self._is_cut
 
     def _feed_lines(self) -> Iterator[str]:
-        """Yield the lines for the csv module, up to one with which a row is too large."""
+        """Hold and yield the lines for the csv module, up to one with which a row is too large."""
         for line in self._next_lines():
             self._held.append(line)
             self._size += len(line)
@@ -144,7 +144,7 @@ class Splitter:
         yield from self._lines
 
     def _read_with_blanks(self) -> CsvRow | None:
-        """Return the row that is held if only blanks after closing quotes spoil it; None otherwise.
+        """Take the row that is held, if only blanks after closing quotes spoil it; None otherwise.
 
         The csv module does not accept such a row. Its lines are then no longer held.
         """
@@ -162,7 +162,7 @@ class Splitter:
         return None
 
     def _take_row(self, lines: int, text: str) -> CsvRow:
-        """Return a row made of `text`, for so many of the held lines; the others are read again.
+        """Take so many of the held lines as a row made of `text`; the others are read again.
 
         No line is held after that.
         """

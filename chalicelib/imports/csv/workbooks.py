@@ -189,7 +189,10 @@ def as_csv(
 
 
 def _choose_sheet(names: list[str], sheet: str) -> str:
-    """Return the name of the sheet that is asked for, or of the first. Raises FileRejected."""
+    """Return the name of the sheet that is asked for, in whatever case, or of the first.
+
+    Raises FileRejected.
+    """
     chosen = next((name for name in names if name.casefold() == sheet.strip().casefold()), None)
     if sheet and chosen is None:
         existing = ", ".join(f'"{name}"' for name in names[:20])
@@ -245,7 +248,7 @@ def _column_number(letters: str) -> int:
 def _fill_merged(
     rows: Iterator[list[Any]], first: int, merged: Iterable[tuple[tuple[int, int], tuple[int, int]]]
 ) -> Iterator[list[Any]]:
-    """Yield the rows; the value of cells merged over several rows is in each of them.
+    """Yield the rows, changed: the value of cells merged over several rows is in each of them.
 
     An example is the brand of several products. `first`: the column with which the rows begin.
     """
@@ -365,6 +368,7 @@ def _list_shown_numbers(row: Element) -> Iterator[tuple[int, str]]:
 
 
 def _count_repeats(element: Element, kind: str) -> int:
+    """Return how many rows or columns an element stands for: one unless it says more."""
     return int(element.get(f"{_TABLE}number-{kind}-repeated", 1))
 
 
@@ -410,6 +414,10 @@ def _find_sheet_part(archive: zipfile.ZipFile, sheet: int) -> str:
 
 
 def _formatted_cells(cells: object, formats: Mapping[str, tuple[Section, ...]]) -> Iterator[_Place]:
+    """Yield the place and the format of each cell that is not shown as it is stored.
+
+    A formula without a value has the format _NO_VALUE.
+    """
     for event, element in _iterate_elements(cells, f"{_MAIN}row"):
         if element.tag == f"{_MAIN}c" and event == "end":
             form: _Form | None = formats.get(element.get("s", ""))

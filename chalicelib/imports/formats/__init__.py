@@ -121,6 +121,7 @@ def _reads_otherwise(file_format: type[Format], columns: Sequence[str]) -> bool:
 
 
 def _unknown(header: Sequence[str]) -> str:
+    """Return the message for a file whose format is unknown, with the nearest known columns."""
     known = {plain(name): name for names in Ours.table.values() for name in names}
     nearest: dict[str, str] = {}
     for name in header[:_SHOWN]:

@@ -71,11 +71,16 @@ class BigCommerce(Format):
     if_new: ClassVar = {"status": "ACTIVE"}
 
     def key(self, cells: list[str]) -> str:
+        """Return the key of the row's product; "" for a row that is not a product's own."""
         if self.sheet.cell(cells, "kind").casefold() not in {"product", ""}:
             return ""
         return super().key(cells)
 
     def row(self, draft: Draft, row: Row) -> None:
+        """Read one row into the draft: the product's own, a variant, a rule, or pictures alone.
+
+        The product's own values replace those of earlier rows.
+        """
         kind = row["kind"].casefold()
         if kind in {"product", ""}:
             self.read_common(draft, row, keep=False)
@@ -87,11 +92,13 @@ class BigCommerce(Format):
         self.images(draft, row)
 
     def title_of(self, row: Row) -> str:
+        """Return the title of a row's variant from its options, or in older files from its name."""
         old = "" if row["options"] else row["name"]
         values = _VALUE.findall(row["options"][:5000]) or _OLD_VALUE.findall(old[:5000])
         return " / ".join(value.split(":#")[0].strip() for value in values)
 
     def images(self, draft: Draft, row: Row) -> None:
+        """Add the pictures of a row to its product, except of a video; a cell is one address."""
         if row["kind"].casefold() != "video":
             draft.images(row, alt=row["imageAlt"], read=lambda cell: [cell])
 
@@ -107,6 +114,10 @@ class BigCommerce(Format):
         return given
 
     def stock(self, variant: DraftVariant, row: Row) -> None:
+        """Set a variant's stock, None if it is not tracked.
+
+        Nothing is set if all variants have one count: the stock of each is unknown.
+        """
         tracking = row["tracking"] or variant.draft.rows[0]["tracking"]
         if tracking.casefold() in {"none", "", "no"} and "tracking" in self.sheet:
             variant.set("tracking", "stock", None)
@@ -116,7 +127,11 @@ class BigCommerce(Format):
             variant.set_stock()
 
     def _rule(self, draft: Draft, row: Row) -> None:
-        """Read the old export's row with a variant's own price, such as `[FIXED]12.50`."""
+        """Set a variant's own price from a rule's row of the old export, such as `[FIXED]12.50`.
+
+        The variant is found by its SKU. A price that cannot be read becomes an error of the
+        product.
+        """
         for variant in draft.variants:
             if row["sku"] and variant.values.get("sku") == row["sku"]:
                 fixed = row["price"].removeprefix("[FIXED]")
@@ -128,6 +143,7 @@ class BigCommerce(Format):
                         variant.set("price", "price", read)
 
     def finish(self, draft: Draft) -> ImportedProduct:
+        """Return the product; without variants, its own row gives what a variant has."""
         own = draft.rows[0] if draft.rows else None
         if own is not None and not draft.variants:
             self.fill(draft, draft.variant(own, ""), own)

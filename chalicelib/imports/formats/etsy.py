@@ -51,11 +51,16 @@ class Etsy(Format):
     sku_names_product = True  # titles change from season to season
 
     def key(self, cells: list[str]) -> str:
+        """Return the key of a row: its SKU if it has just one, else its name."""
         sku = self.sheet.cell(cells, "sku")
         is_one = sku and "," not in sku
         return f"sku {sku}" if is_one else name_key(self.sheet.cell(cells, "name"))
 
     def row(self, draft: Draft, row: Row) -> None:
+        """Read one row, a whole product, into the draft, with a variant for each choice of options.
+
+        Variants get the price alone; a product without options gets its SKU and stock too.
+        """
         self.read_common(draft, row, keep=False)
         self.images(draft, row)
         choices = [reading.parse_list(cell) for _, cell in row.texts_of("variations")]
@@ -68,6 +73,7 @@ class Etsy(Format):
             self.price(draft, draft.variant(row, title), row)
 
     def _read_single(self, draft: Draft, row: Row) -> None:
+        """Add the only variant of a row without options: its price, stock, and SKU if just one."""
         only = draft.variant(row, "")
         skus = draft.read(row, "sku", reading.parse_list) or []
         if len(skus) == 1:

@@ -207,7 +207,7 @@ class Format:
         return False
 
     def is_variant(self, row: Row) -> bool:
-        """Return whether the row is of a variant.
+        """Return whether the row has an option, a SKU or a price: then it is of a variant.
 
         What it gives for its product counts less than the product's own row.
         """
@@ -239,6 +239,7 @@ class Format:
             return ImportedProduct(line, errors=[RowError(line, "", "unreadable_row", message)])
 
     def read_product(self, draft: Draft) -> ImportedProduct:
+        """Remove the nameless rows, read each row into the draft, and return the product."""
         draft.refuse_nameless(self.named, self.numbers)
         for row in draft.rows:
             self.row(draft, row)
@@ -257,7 +258,10 @@ class Format:
             self.fill(draft, draft.variant(row, self.title_of(row)), row)
 
     def read_common(self, draft: Draft, row: Row, *, keep: bool) -> None:
-        """Read what the product has once; `keep`: unless an earlier row gave it."""
+        """Set what the product has once; `keep`: unless an earlier row gave it.
+
+        The categories become the type and tags. A currency other than the shop's becomes an error.
+        """
         for field, key, read in self._once:
             if row[field]:
                 is_count = read is reading.stock
@@ -266,19 +270,23 @@ class Format:
         draft.read(row, "currency", lambda code: reading.currency(code, draft.shop))
 
     def images(self, draft: Draft, row: Row) -> None:
+        """Add the pictures of a row to its product."""
         draft.images(row, alt=row["imageAlt"], read=self.readings.get("image", reading.urls))
 
     def fill(self, draft: Draft, variant: DraftVariant, row: Row) -> None:
+        """Set a variant's SKU, prices, barcode, cost and stock from its row."""
         variant.put("sku", "sku")
         self.price(draft, variant, row)
         variant.put_extras()
         self.stock(variant, row)
 
     def price(self, draft: Draft, variant: DraftVariant, row: Row) -> None:
+        """Set a variant's prices from its row."""
         for key, (field, value) in self.prices(draft, row).items():
             variant.set(field, key, value)
 
     def stock(self, variant: DraftVariant, row: Row) -> None:
+        """Set a variant's stock from its row: None if the row says that it is not tracked."""
         said = (field for field, words in self.untracked.items() if row[field].casefold() in words)
         field = next(said, "")
         variant.set_stock_unless_untracked(bool(field), field)
@@ -299,13 +307,17 @@ class Format:
         return given
 
     def is_on_sale(self, draft: Draft, row: Row) -> bool:
+        """Return whether a sale is running today; one without a start or an end is.
+
+        A date that cannot be read becomes an error of the product, and counts as none.
+        """
         fields = ("saleStarts", "saleEnds")
         starts, ends = (draft.read(row, f, self.readings.get(f, reading.day)) for f in fields)
         today = draft.shop.today
         return (starts is None or starts <= today) and (ends is None or today <= ends)
 
     def finish(self, draft: Draft) -> ImportedProduct:
-        """Return the product, with the slug that it has or is to get."""
+        """Finish the draft, and return the product with the slug that it has or is to get."""
         product, values = draft.product, draft.product.values
         product.if_new |= self.if_new
         product.slug = values.get("slug")

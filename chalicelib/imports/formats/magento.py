@@ -102,22 +102,32 @@ class Magento(Format):
     sku_names_product = True
 
     def key(self, cells: list[str]) -> str:
+        """Return the key of a row: its SKU, else what names it otherwise."""
         return self.sheet.cell(cells, "sku") or super().key(cells)
 
     def joins(self, above: list[str], cells: list[str]) -> bool:
-        """Variants are next to their product, and it names them."""
+        """Return whether adjacent rows are of one product.
+
+        So they are if both are variants, or one is a product that names the other, a variant.
+        """
         if self._is_child(above):
             return self._is_child(cells) or self._names(cells, above)
         return self._is_child(cells) and self._names(above, cells)
 
     def _is_child(self, cells: list[str]) -> bool:
+        """Return whether a row is a variant's: it is not shown by itself."""
         return self.sheet.cell(cells, "visibility").casefold() == _HIDDEN
 
     def _names(self, cells: list[str], child: list[str]) -> bool:
+        """Return whether the row `cells` has the SKU of the row `child` among its variants."""
         sku, cell = self.sheet.cell(child, "sku"), self.sheet.cell(cells, "variations")
         return bool(sku) and bool(cell) and sku in _options(cell)
 
     def read_product(self, draft: Draft) -> ImportedProduct:
+        """Read the rows into the draft, and return the product, configurable or simple.
+
+        A second configurable product becomes an error.
+        """
         parents = [row for row in draft.rows if row["kind"].casefold() == "configurable"]
         for row in parents[1:]:
             message = "There are two configurable products here without a row between them."
@@ -130,6 +140,10 @@ class Magento(Format):
         return self.finish(draft)
 
     def _configurable(self, draft: Draft, parent: Row) -> None:
+        """Read a configurable product and its variants, in the order in which its row names them.
+
+        A row that it does not name becomes an error; a variant without a row has its SKU alone.
+        """
         self._read_own(draft, parent)
         draft.put(parent, "sku", "sku")
         options = draft.read(parent, "variations", _options) or {}
@@ -147,6 +161,11 @@ class Magento(Format):
             variant.set("sku" if sku in rows else "variations", "sku", sku)
 
     def _simple(self, draft: Draft, row: Row) -> None:
+        """Read the row of a product without variants.
+
+        A hidden one can only update a product. One beside other rows becomes an error, and so does
+        a product made of others.
+        """
         if row["kind"].casefold() in _UNSUPPORTED:
             message = "A product made of others has no price: import the products in it."
             draft.fail(row, "kind", "unsupported_type", message)
@@ -161,6 +180,7 @@ class Magento(Format):
         self.fill(draft, draft.variant(row, ""), row)
 
     def _read_own(self, draft: Draft, row: Row) -> None:
+        """Set what the product's own row gives, in place of what earlier rows gave."""
         self.read_common(draft, row, keep=False)
         self.images(draft, row)
         if row["visibility"]:
@@ -168,6 +188,7 @@ class Magento(Format):
             draft.set(row, "visibility", "published", shown)
 
     def stock(self, variant: DraftVariant, row: Row) -> None:
+        """Set a variant's stock; None if the row, and no configuration, leaves it untracked."""
         variant.set_stock_unless_untracked(
             row["managed"] == "0" and row["configured"] != "1", "managed"
         )

@@ -80,6 +80,7 @@ class Mapped(Ours):
         super().__init__(names, _table(names, mapping))
 
     def is_variant(self, row: Row) -> bool:
+        """Return whether the row is of a variant; one whose option lists all of them is not."""
         return super().is_variant(row) and not _LISTS_OPTIONS.match(row["option"])
 
 
@@ -99,7 +100,11 @@ def field_of(file_format: Format, at: int) -> str | None:
 def remap_format(
     file_format: type[Format], columns: Sequence[str], mapping: Mapping[str, str | None]
 ) -> Format:
-    """Return a format that reads some columns of a file otherwise than it does by itself."""
+    """Return a format that reads some columns of a file otherwise than it does by itself.
+
+    Of our own format it is a Mapped with all its fields; another one keeps its class, with
+    `instead` for the columns that differ.
+    """
     columns = name_columns(columns)
     own = file_format(columns)
     usual = {plain(column): field_of(own, at) for at, column in reversed([*enumerate(columns)])}

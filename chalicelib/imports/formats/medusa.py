@@ -52,16 +52,21 @@ class Medusa(Format):
     numbers = ("amounts", "stock")
 
     def is_variant(self, row: Row) -> bool:
+        """Return whether the row has an option, a SKU, a title of a variant, or a price."""
         return row.has_any(("option", "sku", "variantTitle", "amounts"))
 
     def read_common(self, draft: Draft, row: Row, *, keep: bool) -> None:
+        """Set what the product has once, and add its tags, except those that are ids."""
         super().read_common(draft, row, keep=keep)
         for _, tag in row.texts_of("tag"):
             if not tag.startswith("ptag_"):  # only an id
                 draft.tag(*reading.parse_list(tag))
 
     def prices(self, draft: Draft, row: Row) -> Prices:
-        """Return the price in the shop's currency, of however many there are."""
+        """Return the price in the shop's currency, of however many there are.
+
+        A row with prices in other currencies alone becomes an error, and returns {}.
+        """
         code = draft.shop.currency
         priced = dict(row.texts_of("amounts"))
         for column, cell in priced.items():

@@ -87,6 +87,10 @@ class Ours(Format):
         return is_clear and len(fields) > 1 and not fields.isdisjoint(_IDENTITY)
 
     def key(self, cells: list[str]) -> str:
+        """Return the key of a row's product: its slug, its parent's SKU, its own SKU, or its name.
+
+        A variant's SKU is none of the product's, if the file has names.
+        """
         if slug := self.slug_key(cells):
             return slug
         name, sku, parent = (self.sheet.cell(cells, each) for each in ("name", "sku", "parentSku"))
@@ -116,6 +120,10 @@ class Ours(Format):
         return [*known, name_key(name)] if name else known
 
     def is_variant(self, row: Row) -> bool:
+        """Return whether the row has values of a variant, or names another SKU as its parent.
+
+        A row that was marked as the product's own is not of a variant.
+        """
         if row.is_own:
             return False
         return row.has_any(_OF_VARIANT) or row["parentSku"] not in ("", row["sku"])
@@ -126,6 +134,7 @@ class Ours(Format):
         return row["variantTitle"] or super().title_of(row) or own_name
 
     def read_product(self, draft: Draft) -> ImportedProduct:
+        """Mark and sort the draft's rows, the product's own first, and return the product."""
         if "parentSku" in self.sheet or "option" in self.sheet:
             _mark_own_rows(draft.rows)
         if "parentSku" in self.sheet:
@@ -133,6 +142,11 @@ class Ours(Format):
         return super().read_product(draft)
 
     def row(self, draft: Draft, row: Row) -> None:
+        """Read one row into the draft: what the product has, and its variant.
+
+        A row that knows a variant by its SKU alone only fills that. What a variant's row gives for
+        the product does not replace what other rows gave.
+        """
         title = _title_by_sku(draft, row)
         if title is not None:
             self.fill(draft, draft.variant(row, title), row)
@@ -161,6 +175,7 @@ class Ours(Format):
         return super().finish(draft)
 
     def fill(self, draft: Draft, variant: DraftVariant, row: Row) -> None:
+        """Set the variant's SKU, prices, extras and stock; `variantPrice` comes before `price`."""
         is_own = "variantSku" in self.sheet and self.is_variant(row)
         variant.put("variantSku" if is_own else "sku", "sku")
         # On a variant's row, `variantPrice` and `price` both give the variant's price.

@@ -17,6 +17,7 @@ _HOME = {"home", "accueil", "inicio", "início", "startseite", "root", "strona g
 
 
 def _day(cell: str) -> object:
+    """Return the day of a cell; None for one with the year 0, which means none."""
     return None if cell.startswith("0000-") else reading.day(cell)
 
 
@@ -79,6 +80,7 @@ class PrestaShop(Format):
     sku_names_product = True
 
     def row(self, draft: Draft, row: Row) -> None:
+        """Read one row, a whole product, into the draft; it replaces what earlier rows gave."""
         self.read_common(draft, row, keep=False)
         self.images(draft, row)
         self.fill(draft, draft.variant(row, ""), row)

@@ -262,7 +262,10 @@ class Draft:
                 self._add_image(row, column, url, alt if alone else "", position if alone else None)
 
     def _add_image(self, row: Row, column: str, url: str, alt: str, position: int | None) -> None:
-        """Add a picture, or its text if it is there already; count one that is no picture."""
+        """Add a picture and where it came from; of one that is there already, replace the text.
+
+        An `alt` of "" leaves the text. An address that is of no picture is counted, not added.
+        """
         known = self._images.get(url)
         if known is None and not is_picture(url):
             self.product.skipped[Skipped.PICTURES] += 1
@@ -323,7 +326,7 @@ class Draft:
         return value
 
     def barcode(self, row: Row) -> str | None:
-        """Read the barcode; return None if there is none, or it is unusable, which is counted."""
+        """Read the barcode; None if there is none, or it is unusable, which is counted."""
         text = cells.barcode(row["barcode"])
         if text is None:
             self.product.skipped[Skipped.BARCODES] += 1
@@ -357,17 +360,19 @@ class Draft:
         return read_count
 
     def finish(self, *, sku_is_key: bool = False, own_prices: bool = False) -> ImportedProduct:
-        """Return the product, with its variants in place and its identity checked.
+        """Return the product with its tags, its variants in place, and without repeated errors.
 
-        `sku_is_key`: the slug was made from the SKU. `own_prices`: the product has columns of its
-        own for what the others give per variant.
+        A sole variant without a title becomes the product itself, unless `own_prices`: the product
+        has columns of its own for what the others give per variant. If there is no error, and no
+        slug or one made from the SKU (`sku_is_key`), an error is added if nothing names the
+        product.
         """
         product = self.product
         if self._tags:
             product.values["tags"] = [
                 *dict.fromkeys([*product.values.get("tags", ()), *self._tags])
             ]
-        variants = self._each_once()
+        variants = self._merge_repeats()
         if not own_prices and len(variants) == 1 and not variants[0].title:
             product.single = True
             for key, value in variants[0].values.items():
@@ -379,10 +384,11 @@ class Draft:
             self._check_key()
         return product
 
-    def _each_once(self) -> "list[DraftVariant]":
-        """Return each variant once: of its rows the last, with what only earlier ones give.
+    def _merge_repeats(self) -> "list[DraftVariant]":
+        """Merge the rows of a variant into the last one; return each variant once.
 
-        The title and the SKU say which rows are of one variant.
+        The title and the SKU say which rows are of one variant. Differing values, and SKUs that two
+        variants share, are noted as repeated.
         """
         once: dict[tuple[str, object], DraftVariant] = {}
         skus: dict[str, DraftVariant] = {}
@@ -469,13 +475,16 @@ class DraftVariant:
         self.fields[key] = field
 
     def put(self, field: str, key: str, reading: Callable[[str], object] = text) -> None:
-        """Set a value from a cell that is not blank."""
+        """Set a value from a cell that is not blank; a wrong one is an error of the product."""
         value = self.read(field, reading)
         if value is not None:
             self.set(field, key, value)
 
     def read(self, field: str, reading: Callable[[str], object]) -> object:
-        """Return what `reading` makes of a field of the variant's row; None if blank or wrong."""
+        """Return what `reading` makes of a field of the variant's row; None if blank or wrong.
+
+        A wrong cell becomes an error of the product.
+        """
         return self.draft.read(self.row, field, reading)
 
     def put_extras(self) -> None:

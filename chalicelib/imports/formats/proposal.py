@@ -50,7 +50,9 @@ def propose(columns: Sequence[str], samples: Sequence[Sequence[str]]) -> list[st
     """Return the field that each column may be, None: not read.
 
     `samples` are the cells of some of the first rows. A field is proposed once, but pictures and
-    categories; the surest column has it.
+    categories; the surest column has it. Options are numbered. A sole price is the price, and a
+    sole short description the name. Beside a column of sales, a quantity is what was sold, not the
+    stock.
     """
     columns = _without_place(columns)
     values = [_values(at, samples) for at in range(len(columns))]
@@ -131,6 +133,7 @@ def samples_of(at: int, rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def _values(at: int, samples: Sequence[Sequence[str]]) -> list[str]:
+    """Return the different values of a column that are not blank, in order."""
     texts = (row[at].strip() for row in samples if at < len(row))
     return list(dict.fromkeys(cell for cell in texts if cell))
 
@@ -165,7 +168,10 @@ def _suitable_field(field: str, values: list[str], name: str) -> str | None:
 
 @cache
 def _fit_tests() -> Mapping[str, Callable[[str], object]]:
-    """By field, whether a value can be what it holds."""
+    """Return by field a function that tells whether a value can be what the field holds.
+
+    Fields that hold any text have none.
+    """
     return {
         **dict.fromkeys(_AMOUNTS, _is_number),
         **dict.fromkeys(_COUNTS, _is_whole),
@@ -177,16 +183,21 @@ def _fit_tests() -> Mapping[str, Callable[[str], object]]:
 
 
 def _by_values(values: list[str]) -> str | None:
-    """Only pictures can be recognised by their values alone: a number may be anything."""
+    """Return imageUrl if most of the values are pictures; otherwise None.
+
+    Nothing else can be recognised by its values alone: a number may be anything.
+    """
     is_picture = values and _share(values, _is_picture) > 0.5
     return "imageUrl" if is_picture else None
 
 
 def _share(values: list[str], test: Callable[[str], object]) -> float:
+    """Return the part of the values that pass a test, from 0 to 1; there has to be one."""
     return sum(bool(test(value[:500])) for value in values) / len(values)
 
 
 def _is_number(value: str) -> bool:
+    """Return whether a value is an amount, perhaps with a currency, or a whole number."""
     is_amount = _AMOUNT.fullmatch(value[:60]) is not None or bool(decimal_mark(value))
     return is_amount or _is_whole(value)
 
@@ -195,6 +206,7 @@ def _reads(read: Callable[[str], object]) -> Callable[[str], bool]:
     """Return a test whether a value can be read so."""
 
     def can_read(value: str) -> bool:
+        """Return whether a value can be read; a number that is ambiguous can."""
         try:
             read(value)
         except BadCell as bad:
@@ -226,10 +238,12 @@ def _is_code(value: str) -> bool:
 
 
 def _is_address(value: str) -> bool:
+    """Return whether all of a value's parts are addresses."""
     return all(re.match(r"https?://\S", url, re.IGNORECASE) for url in urls(value))
 
 
 def _is_picture(value: str) -> bool:
+    """Return whether all of a value's parts are addresses that end as those of pictures."""
     ends = r"https?://\S+\.(?:jpe?g|png|webp|gif|avif|svg)(?:\?\S*)?"
     return all(re.fullmatch(ends, url, re.IGNORECASE) for url in urls(value))
 

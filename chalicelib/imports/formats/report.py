@@ -86,6 +86,7 @@ def numbers(form: FileFormat, are_of_source: bool) -> Callable[[CsvRow], int]:
     column = at
 
     def row_number(row: CsvRow) -> int:
+        """Return the number in the column of a row; the row's line if it is none."""
         text = row.cells[column].strip() if column < len(row.cells) else ""
         return int(text) if text.isdecimal() and len(text) < 12 else row.line
 

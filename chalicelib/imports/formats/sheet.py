@@ -199,6 +199,7 @@ def name_columns(header: Sequence[str]) -> list[str]:
 
 
 def _letters(at: int) -> str:
+    """Return the letters by which a spreadsheet names a column; 0 is A."""
     return (_letters(at // 26 - 1) if at > 25 else "") + chr(65 + at % 26)
 
 
@@ -252,6 +253,7 @@ def _places(names: Iterable[str], places: Mapping[str, int]) -> tuple[int, ...]:
 
 
 def _number(hole: str) -> int:
+    """Return the number in the hole of a column's name; 0 if there is none."""
     return int(hole) if hole.isdecimal() else 0
 
 

@@ -66,6 +66,7 @@ class Shopify(Format):
     untitled = ("default title",)
 
     def row(self, draft: Draft, row: Row) -> None:
+        """Read one row into the draft; a product that is not listed is not published."""
         super().row(draft, row)
         draft.put(row, "productCategory", "type", reading.leaf, keep=True)
         if row["status"].casefold() == "unlisted":
@@ -75,12 +76,18 @@ class Shopify(Format):
         """None yet: their positions count over all rows."""
 
     def stock(self, variant: DraftVariant, row: Row) -> None:
+        """Set a variant's stock: None if nothing tracks it."""
         # Without a tracker, the quantity is out of date.
         variant.set_stock_unless_untracked(
             "tracker" in self.sheet and not row["tracker"], "tracker"
         )
 
     def finish(self, draft: Draft) -> ImportedProduct:
+        """Add the pictures, by position, then those of variants, and return the product.
+
+        A price of the product's own counts, not the lowest of the variants. Without a column for
+        the status, a new product is ACTIVE.
+        """
         for row in sorted((row for row in draft.rows if row["image"]), key=_position):
             position = _position(row)
             known_position = position if position < _LAST else None
@@ -98,5 +105,6 @@ class Shopify(Format):
 
 
 def _position(row: Row) -> int:
+    """Return the position of a row's picture; the last of all if it has none."""
     position = row["position"]
     return int(position) if position.isdecimal() and len(position) < 10 else _LAST

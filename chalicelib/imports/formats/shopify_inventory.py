@@ -43,6 +43,10 @@ class ShopifyInventory(Format):
     numbers = _COUNTS
 
     def read_product(self, draft: Draft) -> ImportedProduct:
+        """Sum the stock of each variant over its rows, one a location; return the product.
+
+        It can only update a product. A variant without a count is left out.
+        """
         draft.refuse_nameless(self.named, self.numbers)
         draft.product.only_updates = True
         # A variant has one row for each location.
@@ -64,6 +68,7 @@ class ShopifyInventory(Format):
         return draft.finish()
 
     def key(self, cells: list[str]) -> str:
+        """Return the key of a row: its slug, else its SKU."""
         return self.slug_key(cells) or f"sku {self.sheet.cell(cells, 'sku')}"
 
     def _counts(self, draft: Draft, row: Row) -> list[int]:
@@ -83,7 +88,10 @@ class ShopifyInventory(Format):
         return counts
 
     def _count(self, draft: Draft, row: Row) -> list[int]:
-        """Return what can be sold: a new count moves it by the difference."""
+        """Return what can be sold, in a list; [] for no count.
+
+        A new count moves it by the difference from the current one.
+        """
         # More may have been sold than there is: that counts before a new count is added.
         read = draft.counting(row, reading.parse_whole)
         counts = {c: draft.read(row, c, read) for c in _COUNTS if row[c] and row[c] != _NOT_STOCKED}
@@ -103,6 +111,10 @@ class ShopifyInventory(Format):
 
     @property
     def ignored_columns(self) -> list[str]:
+        """Return the columns that nothing is read from.
+
+        Without a column for the location, those of locations are read.
+        """
         if "location" in self.sheet:
             return super().ignored_columns
         locations = {self.sheet.header[at] for at in self._columns}

@@ -34,6 +34,7 @@ class Spree(Format):
     signs = tuple(("slug", own) for own in ("inventory_count", "option1_value", "image1_src"))
 
     def row(self, draft: Draft, row: Row) -> None:
+        """Read one row into the draft; a row with a name and no options adds no variant."""
         options = self.title_of(row)
         self.read_common(draft, row, keep=bool(options))
         self.images(draft, row)
@@ -41,10 +42,15 @@ class Spree(Format):
             self.fill(draft, draft.variant(row, options), row)
 
     def stock(self, variant: DraftVariant, row: Row) -> None:
+        """Set a variant's stock: None if it is not tracked, or has no end."""
         tracked = variant.read("tracked", reading.boolean)
         variant.set_stock_unless_untracked(tracked is False or row["stock"] == "∞", "tracked")
 
     def finish(self, draft: Draft) -> ImportedProduct:
+        """Return the product; a master row's price and stock count only without variants.
+
+        A master row without a SKU and a price adds no variant either.
+        """
         product = draft.product
         masters = (row for row in reversed(draft.rows) if row["name"] and not row["option"])
         master = next(masters, None)

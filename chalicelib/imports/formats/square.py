@@ -57,6 +57,7 @@ class Square(Format):
     if_new: ClassVar = {"status": "ACTIVE"}
 
     def row(self, draft: Draft, row: Row) -> None:
+        """Read one row, a variant's, into the draft; the first row's values of the product stay."""
         self.read_common(draft, row, keep=True)
         if draft.read(row, "archived", reading.boolean):
             draft.set(row, "archived", "status", "ARCHIVED")
@@ -66,6 +67,7 @@ class Square(Format):
         self.fill(draft, draft.variant(row, self.title_of(row)), row)
 
     def prices(self, draft: Draft, row: Row) -> Prices:
+        """Return a row's prices; a variable price becomes an error, and returns {}."""
         if row["price"].casefold() == "variable":
             message = "The price is variable, but a product needs a price."
             draft.fail(row, "price", "missing_price", message)
@@ -79,6 +81,7 @@ class Square(Format):
         )
 
     def finish(self, draft: Draft) -> ImportedProduct:
+        """Name the variants without a title, if there are several, and return the product."""
         if len(draft.variants) > 1:
             for variant in draft.variants:
                 variant.title = variant.title or variant.row["variantTitle"] or "Regular"

@@ -42,4 +42,5 @@ class Squarespace(Format):
     if_new: ClassVar = {"status": "ACTIVE"}
 
     def is_on_sale(self, draft: Draft, row: Row) -> bool:
+        """Return whether the row says so; if that is blank or wrong, no."""
         return bool(draft.read(row, "onSale", reading.boolean))

@@ -43,9 +43,14 @@ class Vendure(Format):
     if_new: ClassVar = {"status": "ACTIVE"}
 
     def title_of(self, row: Row) -> str:
+        """Return the title of a row's variant: its options; "" for none."""
         return " / ".join(_bars(row["option"]))
 
     def read_common(self, draft: Draft, row: Row, *, keep: bool) -> None:
+        """Set what the product has once, and from its facets the vendor, the type and tags.
+
+        A row without name and slug replaces nothing, if the file says what is enabled.
+        """
         if "enabled" in map(str.lower, self.sheet.header) and not row["name"] and not row["slug"]:
             keep = True
         super().read_common(draft, row, keep=keep)

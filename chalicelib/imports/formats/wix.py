@@ -67,6 +67,10 @@ class Wix(Format):
     if_new: ClassVar = {"status": "ACTIVE"}
 
     def row(self, draft: Draft, row: Row) -> None:
+        """Read one row into the draft: the product's own, a variant, or pictures alone.
+
+        The product's own values replace those of earlier rows.
+        """
         kind = row["kind"].casefold()
         if kind == "media":
             self.images(draft, row)
@@ -78,9 +82,11 @@ class Wix(Format):
             self.images(draft, row)
 
     def title_of(self, row: Row) -> str:
+        """Return the title of a row's variant: its options; "" for none."""
         return " / ".join(_plain(value) for _, value in row.texts_of("option"))
 
     def finish(self, draft: Draft) -> ImportedProduct:
+        """Return the product; without rows of variants, its own row gives one for each choice."""
         own = next((row for row in draft.rows if row["kind"].casefold() == "product"), None)
         if own is not None and not draft.variants:
             choices = [list(map(_plain, _semicolons(cell))) for _, cell in own.texts_of("option")]
@@ -100,7 +106,11 @@ class Wix(Format):
             self.stock(variant, own)
 
     def prices(self, draft: Draft, row: Row) -> Prices:
-        """Return a variant's price: its own or the product's, with surcharge and discount."""
+        """Return a variant's price: its own or the product's, with surcharge and discount.
+
+        A price below zero, or a surcharge without the product's row, becomes an error, and returns
+        {}.
+        """
         rows = (each for each in draft.rows if each["kind"].casefold() == "product")
         own = next(rows, None)
         if own is None and row["surcharge"] and not row["price"]:
@@ -132,7 +142,10 @@ class Wix(Format):
         return given
 
     def _discount(self, draft: Draft, own: Row, total: Decimal) -> Decimal:
+        """Return what the product's discount takes off a total, at most all of it; 0 for none."""
+
         def parse_discount(cell: str) -> Decimal:
+            """Parse a discount; raise BadCell for a text that is no number."""
             if len(cell) > 20 or not cell.replace(".", "", 1).isdecimal():
                 raise BadCell("not_an_amount", f'"{cell[:40]}" is not a discount.')
             return Decimal(cell)
@@ -146,6 +159,7 @@ class Wix(Format):
         return min(off, total)
 
     def stock(self, variant: DraftVariant, row: Row) -> None:
+        """Set the stock: a number, or for a word None or 0; a hidden variant has 0."""
         word = row["stock"].casefold().replace("_", "").replace(" ", "")
         if word == "instock":
             variant.set("stock", "stock", None)

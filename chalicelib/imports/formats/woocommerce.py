@@ -54,6 +54,7 @@ class WooCommerce(Format):
         return len(own) > 1 and not fields.isdisjoint({"name", "sku"})
 
     def key(self, cells: list[str]) -> str:
+        """Return the key of a row's product: a variation's parent, else SKU, number or name."""
         sku, number, name, kind, parent = (
             self.sheet.cell(cells, field) for field in ("sku", "id", "name", "kind", "parent")
         )
@@ -62,17 +63,23 @@ class WooCommerce(Format):
         return sku or (f"id:{number}" if number else name)
 
     def aliases(self, cells: list[str], key: str) -> Sequence[str]:
+        """Return the number of a product as a key, if it has another key; () for a variation."""
         number, kind, parent = (self.sheet.cell(cells, each) for each in ("id", "kind", "parent"))
         known = f"id:{number}"
         is_named = number and key != known and not _is_variation(kind, parent)
         return (known,) if is_named else ()
 
     def read_product(self, draft: Draft) -> ImportedProduct:
+        """Sort the draft's rows, the product's own first, and return the product."""
         # Its own pictures come before those of its variations, wherever their rows are.
         draft.rows.sort(key=lambda row: _is_variation(row["kind"], row["parent"]))
         return super().read_product(draft)
 
     def row(self, draft: Draft, row: Row) -> None:
+        """Read one row into the draft: a variation, or the product's own.
+
+        The product's own values replace those of earlier rows. A grouped product becomes an error.
+        """
         if _is_variation(row["kind"], row["parent"]):
             self._variation(draft, row)
             return
@@ -91,6 +98,10 @@ class WooCommerce(Format):
             draft.set(row, "publication", "published", shown and not hidden)
 
     def finish(self, draft: Draft) -> ImportedProduct:
+        """Return the product; its slug is of its own row, or of the parent that variations name.
+
+        A product with variations has no price and stock of its own.
+        """
         product = draft.product
         rows = [row for row in draft.rows if not _is_variation(row["kind"], row["parent"])]
         own = rows[-1] if rows else None
@@ -110,12 +121,17 @@ class WooCommerce(Format):
         return draft.finish(sku_is_key=True)
 
     def stock(self, variant: DraftVariant, row: Row) -> None:
+        """Set a variant's stock; its parent's is none, a blank that is not in stock is 0."""
         if row["stock"].casefold() != "parent":
             variant.set_stock()
         if not row["stock"] and row["inStock"] == "0":
             variant.set("inStock", "stock", 0)
 
     def _variation(self, draft: Draft, row: Row) -> None:
+        """Add a variation to the draft, with its pictures.
+
+        Its stock is None if its parent has it, and 0 if it is disabled.
+        """
         options = " / ".join(value.replace("\\,", ",") for _, value in row.texts_of("option"))
         variant = draft.variant(row, options or row["name"] or row["sku"] or f"Row {row.line}")
         self.fill(draft, variant, row)
@@ -129,6 +145,10 @@ class WooCommerce(Format):
         self.images(draft, row)
 
     def _name_parent(self, draft: Draft, row: Row) -> None:
+        """Set the slug, and perhaps the SKU, of a product of which the file has variations alone.
+
+        A variation without a parent becomes an error.
+        """
         parent = row["parent"]
         if not parent:
             draft.fail(row, "parent", "missing_key", "The variation has no parent.")
@@ -149,7 +169,10 @@ def _is_variable(row: Row) -> bool:
 
 
 def _slug(row: Row) -> str | None:
-    """Return a slug that the variations, which know the parent's SKU or number, can make too."""
+    """Return a slug of the SKU, else of the name and the number; None if there are none.
+
+    Of a variable product without a SKU it is of the number alone, which its variations know too.
+    """
     sku, number, name = row["sku"], row["id"], slug_of(row["name"])
     if sku:
         return slug_of_key(sku)

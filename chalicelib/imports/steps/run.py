@@ -41,9 +41,9 @@ def batch(event: Batch) -> Handled:
 
 
 def _handle_message(record: Received) -> bool:
-    """Do the step of a message; return False if it failed, and has to come again later.
+    """Do the step of a message; return False if it failed, after setting when it comes again.
 
-    A job whose file is gone is ended.
+    The step is told whether the message came before. A job whose file is gone is ended.
     """
     message = json.loads(record["body"])
     received = int(record["attributes"]["ApproximateReceiveCount"])
