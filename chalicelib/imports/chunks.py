@@ -78,6 +78,7 @@ def unpack(line: str) -> ChunkProduct:
 
 
 def _to_row(line: int, cells: list[str], problem: list[Any] | None, size: int) -> CsvRow:
+    """Return a row of a chunk. `problem`: the fields of its error, None for none."""
     return CsvRow(line, cells, _to_error(problem), size)
 
 

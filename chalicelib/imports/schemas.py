@@ -179,6 +179,7 @@ def _list_warnings(job: ImportJob) -> list[ImportNotice]:
 
 
 def _make_notice(code: str, message: str, column: str = "") -> ImportNotice:
+    """Return a notice; `column` is "" if it is about the whole file."""
     return {"code": code, "message": message, "column": column}
 
 

@@ -175,6 +175,7 @@ class Kind:
         return dict(zip(self.counted, cell.split("|")[1:], strict=False))
 
     def count_pk(self, facet: str = "", value: str = "") -> str:
+        """Return the partition of the kind's cells, or of the cells of one value of a facet."""
         return f"count#{self.name}" + (f"#{facet}={value}" if facet else "")
 
     def list_pk(self, name: str, shard: int) -> str:

@@ -203,6 +203,11 @@ class Shelf(Generic[R]):
         return _Found(positions, None, len(positions), is_exact=not matching.at_least)
 
     def _browse(self, where: Where, after: str, need: int) -> _Found:
+        """Find the next positions that match without a search: `need` of them, fewer at the end.
+
+        All matches are found if few have one of the filters. Otherwise the total is exact only if
+        cells count it, or the whole list was read.
+        """
         kind, query = self.kind, self.query
         measure = query.order.removeprefix(f"{kind.shelf}-") or CREATED
         scan = Scan(kind, where, query.measures, measure, query.forward)

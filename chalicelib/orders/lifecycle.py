@@ -290,7 +290,10 @@ def apply_shipment_cancel(order: Order, id: str, reason: str | None, by: str, no
 def _move_on(
     order: Order, fields: StoredOrder, moves: Sequence[OrderStatus], by: str, now: str
 ) -> Order:
-    """Return the order with these fields after these moves, each with an entry in the history."""
+    """Return the order with these fields after these moves, each with an entry in the history.
+
+    A move to SHIPPED sets `shippedAt`. Raises Invalid as `apply_growth` does.
+    """
     for status in moves[:-1]:
         moved: StoredOrder = {**order.fields, "status": status.value}
         moved["history"] = _with_changes(order.fields, moved, by, now)

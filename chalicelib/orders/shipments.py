@@ -318,6 +318,7 @@ def _limit_url(url: str) -> str | None:
 
 
 def _quote(number: str | None) -> str:
+    """Return a tracking number as it stands in an address; "" for none."""
     return quote(number or "", safe="")
 
 
@@ -399,6 +400,7 @@ def _state(shipment: ShownShipment) -> ShipmentState:
 
 
 def _about(order: Order) -> dict[str, object]:
+    """Return what the data of a shipment's event says of its order."""
     about = {"orderId": order.id, "orderNumber": order.fields["number"]}
     return {**about, "customer": order.fields["customer"]}
 

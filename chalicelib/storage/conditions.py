@@ -58,6 +58,7 @@ class Attr:
         return self._compare(">=", value)
 
     def between(self, low: object, high: object) -> Condition:
+        """Return the condition that the value is from `low` to `high`, both included."""
         return Condition(
             lambda names: (
                 f"{names.name(self._path)} BETWEEN {names.value(low)} AND {names.value(high)}"

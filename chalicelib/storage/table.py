@@ -154,7 +154,10 @@ def _batch_call(
     request: dict[str, object] = {"RequestItems": items}
 
     def read_unless_unprocessed(reply: Wire) -> object:
-        """Return what `read` makes of a reply; raise a throttle if some of the batch is left."""
+        """Return what `read` makes of a reply; if some of the batch is left, raise a throttle.
+
+        The next attempt then asks only for what is left.
+        """
         value, left = read(reply), reply.get("UnprocessedKeys") or reply.get("UnprocessedItems")
         if left:
             request["RequestItems"] = left

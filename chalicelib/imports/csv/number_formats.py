@@ -223,6 +223,7 @@ def _insert_zero(text: str, backwards: list[str]) -> str:
 
 
 def _first_digit(backwards: list[str]) -> int:
+    """Return the place of the first digit; there has to be one."""
     return next(at for at, piece in enumerate(backwards) if piece in _DIGITS)
 
 

@@ -311,6 +311,7 @@ def split(separators: str) -> Callable[[str], list[str]]:
     """Return a reader of lists that any of these characters separates, each entry once."""
 
     def split_entries(cell: str) -> list[str]:
+        """Return the different entries of a cell that are not blank, in order."""
         plain = cell.translate({ord(mark): separators[0] for mark in separators[1:]})
         parts = map(str.strip, plain.split(separators[0]))
         return list(dict.fromkeys(part for part in parts if part))
@@ -412,4 +413,5 @@ def _other_currency(cell: str, shop: Shop) -> BadCell:
 
 
 def _quote_cell(cell: str) -> str:
+    """Return a cell in quotes, cut to 40 characters."""
     return f'"{cell if len(cell) <= 40 else cell[:39] + "…"}"'

@@ -14,6 +14,7 @@ _STATUSES = {"proposed": "DRAFT", "rejected": "ARCHIVED"}
 
 
 def _status(cell: str) -> str:
+    """Return the status of a cell, by a word of this format or of ours."""
     return _STATUSES.get(cell.casefold()) or reading.status(cell)
 
 

@@ -213,6 +213,7 @@ def plain(column: str) -> str:
 
 @lru_cache(8192)
 def _plain(column: str, currency: str) -> str:
+    """Return a column's name for comparison: letters and digits in one case, and other measures."""
     return "".join(c for c in column.casefold() if c.isalnum() or is_other_measure(c, currency))
 
 

@@ -22,6 +22,7 @@ _LAST = 1 << 30  # for pictures without a position
 
 
 def _status(cell: str) -> str:
+    """Return the status of a cell; "unlisted" is ACTIVE."""
     return "ACTIVE" if cell.casefold() == "unlisted" else reading.status(cell)
 
 

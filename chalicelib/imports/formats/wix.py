@@ -31,6 +31,7 @@ def _plain(option: str) -> str:
 
 
 def _surcharge(cell: str, shop: Shop) -> Decimal:
+    """Return the amount of a cell, which may be below 0."""
     amount = Decimal(reading.amount(cell.removeprefix("-"), shop))
     return -amount if cell.startswith("-") else amount
 
