@@ -16,6 +16,7 @@ from tests.orders.build import (
     stock_of,
     variant,
 )
+from tests.orders.test_change import ROUTES, order_in
 from tests.support.shop import Shop
 
 DUE = f"{ORDERS}/due"
@@ -61,6 +62,24 @@ def test_a_line_that_is_made_takes_none_with_any_policy(policy: str, shop: Shop)
     assert stock_of(shop, tracked) == (5 if policy == "SKIP" else 3)
     assert order.delete().status == 200
     assert stock_of(shop, tracked) == 5
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("start", ROUTES)
+def test_the_moves_of_an_order_are_the_same_with_what_is_made(start: str, shop: Shop) -> None:
+    tracked, answers = variant(shop, 50), list[Any]()
+    for to in ROUTES:
+        for made in (True, False):
+            there = stock_of(shop, tracked)
+            order = order_in(shop, start, line(tracked, make=made))
+            answer = order.patch({"status": to})
+            said = [answer.json.get(name) for name in ("status", "code", "message", "allowed")]
+            changes = [entry["change"] for entry in answer.json.get("history", [])]
+            answers.append((answer.status, said, changes, order.kinds()))
+            if made:
+                ledger = shop.get(f"/api/admin/stock/movements?orderId={order['id']}").json
+                assert (ledger["total"], stock_of(shop, tracked)) == (0, there)
+    assert answers[::2] == answers[1::2]
 
 
 def test_an_edit_takes_a_line_out_of_the_stock_or_into_it(shop: Shop) -> None:
