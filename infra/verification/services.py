@@ -23,6 +23,8 @@ _MAY: Final = (
     ("deliver", "ssm:GetParameter", "master key", ""),
     ("fan_out", "dynamodb:Query", "table", "webhooks"),
     ("import_chunk", "dynamodb:PutItem", "table", "prod_1"),
+    ("import_chunk", "dynamodb:UpdateItem", "table", "menu#product#type"),
+    ("check_counts", "dynamodb:GetItem", "table", "release"),
     ("run_job", "dynamodb:GetItem", "table", "ord_1"),
 )
 _MUST_NOT: Final = (

@@ -180,13 +180,14 @@ def test_only_the_api_reads_keys_and_only_signing_functions_read_the_master_key(
     assert signs == {f"backroom-{STAGE}", DELIVER}
     api, jobs, counts = (f"backroom-{STAGE}{name}" for name in ("", "-run_job", "-check_counts"))
     # Exports, bulk edits, merges and erasures read customers and orders; the nightly check adds up
-    # a customer's orders. Of an API key only its hash is kept.
+    # a customer's orders, and compares orders with their shipments. Of an API key only its hash is
+    # kept.
     expected = {
         "key#0123": {api},
         "keys": {api},
         "cus_1": {api, jobs, counts},
         "email#ann@example.com": {api, jobs},
-        "ord_1": {api, jobs},
+        "ord_1": {api, jobs, counts},
         "idem#1#2": {api},
     }
     for pk, allowed in expected.items():

@@ -228,7 +228,8 @@ class Tour(examples.Day):
     def _jobs(self) -> None:
         """Bulk edits, undo and exports."""
         examples._jobs(self, self._shirt)
-        upload = self.upload("e.csv", _CSV + "vase,Vase,9.00,VASE,1")
+        public = "slug,name,price,sku,stock,status,type\nvase,Vase,9.00,VASE,1,ACTIVE,vases"
+        upload = self.upload("e.csv", public)
         taken_out = self.admin("POST", f"/jobs/{upload['id']}/undo")["jobId"]
         assert self.worked(taken_out)["deleted"] == 1
         again = self.admin("POST", f"/jobs/{taken_out}/undo")["jobId"]
