@@ -170,10 +170,10 @@ def test_prices_are_in_the_currency_of_the_shop(
 
 
 def test_the_units_are_those_of_the_page() -> None:
-    assert units.documented_units("create") == (0, 79)
+    assert units.documented_units("create") == (0, 91)
     assert units.documented_units("get") == (2, 0)
-    near = {"create": units.Units(0, 80), "get": units.Units(2, 0)}
-    assert "create 0 and 80 (0 and 79), $50.00 a million" in units._compare_units(near)
+    near = {"create": units.Units(0, 92), "get": units.Units(2, 0)}
+    assert "create 0 and 92 (0 and 91), $57.50 a million" in units._compare_units(near)
     with pytest.raises(DoesNotHoldError):
         units._compare_units({"create": units.Units(0, 120)})
 
