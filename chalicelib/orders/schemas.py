@@ -672,7 +672,7 @@ class SpecifiedValueInput(Stripped):
     shape: ClassVar[type] = SpecifiedValue
 
     name: SpecificationName
-    value: Annotated[str, length(500)] | None = None
+    value: Annotated[str, SEEN, length(500)] | None = None
 
 
 def _check_specification(values: list[SpecifiedValueInput]) -> list[SpecifiedValueInput]:

@@ -416,9 +416,9 @@ class SpecifiedNameInput(Stripped):
 
     name: SpecificationName
     required: Flag = Field(default_factory=bool)
-    choices: Annotated[list[Annotated[str, length(100, 1)]], null_is([]), Field(max_length=50)] = (
-        Field(default_factory=list)
-    )
+    choices: Annotated[
+        list[Annotated[str, SEEN, length(100, 1)]], null_is([]), Field(max_length=50)
+    ] = Field(default_factory=list)
 
 
 class _ProductFields(Stripped):

@@ -212,7 +212,8 @@ def test_a_specification_is_kept_as_it_was_sent(shop: Shop) -> None:
         {"name": "גודל", "value": "💍 <script>"},
         {"name": "Engraving", "value": None},
     ]
-    order = placed(shop, custom(specification=details, make=True))
+    sent = [*details[:2], {"name": "Engraving", "value": "\u200b"}]
+    order = placed(shop, custom(specification=sent, make=True))
     assert order["lineItems"][0]["specification"] == details
     changed = [{"name": "Size", "value": "18"}]
     after = order.edit(change=[order.first_line(specification=changed)]).json
@@ -251,7 +252,13 @@ def test_a_product_says_what_must_be_known(shop: Shop) -> None:
     cleared = shop.put(path, {"specification": None, "leadDays": None, "madeToOrder": None}).json
     assert (cleared["specification"], cleared["leadDays"]) == ([], None)
     assert cleared["madeToOrder"] is False
-    for wrong in ({"leadDays": 731}, {"leadDays": -1}, {"specification": [{"name": ""}]}):
+    unseen = [{"name": "Size", "choices": ["\u200b"]}]
+    for wrong in (
+        {"specification": unseen},
+        {"leadDays": 731},
+        {"leadDays": -1},
+        {"specification": [{"name": ""}]},
+    ):
         assert shop.put(path, wrong).status == 422
     twice = shop.put(path, {"specification": [{"name": "Size"}, {"name": "size"}]})
     assert twice.json["errors"][0]["code"] == "duplicate"
