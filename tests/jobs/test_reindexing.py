@@ -37,11 +37,13 @@ RED: Any = {"where": {"color": ["red"]}}
 
 @pytest.fixture
 def stock(jobs: JobDesk, monkeypatch: pytest.MonkeyPatch) -> list[Thing]:
-    return stocked(monkeypatch)
+    return stocked(jobs.shop, monkeypatch)
 
 
-def stocked(monkeypatch: pytest.MonkeyPatch) -> list[Thing]:
+def stocked(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> list[Thing]:
     """Of the first release, half of them red; the second is deployed."""
+    shop.get(JOBS)  # the first request of a test's shop notes the release
+    table.delete(listing.RELEASE)
     monkeypatch.setattr(reindexing, "ALL", (SECOND_RELEASE.records, store.RECORDS))
     monkeypatch.setattr(work, "_LOOKED_AT_ONCE", 4)
     made = [add(FIRST_RELEASE, "red" if n % 2 else "blue") for n in range(20)]
@@ -100,7 +102,7 @@ def test_a_reindexing_that_crashes_at_any_call_continues(
         jobs.dynamodb.empty()
         jobs.shop = Shop()
         with monkeypatch.context() as deployed:
-            stocked(deployed)
+            stocked(jobs.shop, deployed)
             job = start()
             failed_calls = jobs.dynamodb.failed_calls
             jobs.dynamodb.crashes(nth=at, after=after)

@@ -85,7 +85,7 @@ def test_changes_of_the_stock_of_many_variants_fit_an_expression(shop: Shop, num
     left = {**product.quantities, **some}
     edited = store.build_commit(product, store.rewrite_fields(product, dict(product.fields), left))
     for commit in (sold, returned, edited):
-        actions = commit._call().request["TransactItems"]
+        actions = commit._build_call().request["TransactItems"]
         (action,) = (one["Update"] for one in actions if "Update" in one)
         assert action["Key"]["sk"] == {"S": "stock"}
         for name in ("ConditionExpression", "UpdateExpression"):
