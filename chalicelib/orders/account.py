@@ -18,6 +18,7 @@ from chalicelib.orders.model import (
     Payment,
     StoredOrder,
     Transfer,
+    order_reference,
     show_transfer,
 )
 from chalicelib.orders.schemas import (
@@ -298,14 +299,12 @@ def money_events(before: Order | None, after: Order) -> Iterator[tuple[str, dict
     known: dict[str, Transfer] = {}
     if before is not None:
         known = {one["id"]: one for name in _EVENTS for one in before.fields[name]}
-    about = {"orderId": after.id, "orderNumber": after.fields["number"]}
-    order_data: dict[str, object] = {**about, "customer": after.fields["customer"]}
     for name, (created, voided) in _EVENTS.items():
         for transfer in after.fields[name]:
             if transfer["id"] not in known:
-                yield created, show_transfer(transfer) | order_data
+                yield created, show_transfer(transfer) | order_reference(after)
             elif voided and _voided_at(transfer) and not _voided_at(known[transfer["id"]]):
-                yield voided, show_transfer(transfer) | order_data
+                yield voided, show_transfer(transfer) | order_reference(after)
 
 
 _EVENTS: Final[dict[Literal["payments", "refunds"], tuple[str, str]]] = {

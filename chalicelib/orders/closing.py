@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 
 from chalicelib.orders.account import Account, Denied, with_balance
-from chalicelib.orders.model import Order, StoredOrder
+from chalicelib.orders.model import Order, StoredOrder, order_reference
 from chalicelib.orders.refunds import make_refund, refund_by_method
 from chalicelib.orders.schemas import CloseOrder, OrderStatus, RefundInput
 from chalicelib.orders.transitions import BEFORE_SHIPPING, GIVES_BACK, move_status
@@ -70,6 +70,4 @@ def close_events(before: Order | None, after: Order) -> Iterator[tuple[str, dict
     """Return the event of an order that was closed, or that keeps less since, with its data."""
     closing = {name: after.fields[name] for name in ("closedAt", "closedBy", "closeReason", "kept")}
     if before and closing["kept"] not in {None, before.fields["kept"]}:
-        about = {"orderId": after.id, "orderNumber": after.fields["number"]}
-        customer = after.fields["customer"]
-        yield "order.closed", {**about, "customer": customer, "status": after.status, **closing}
+        yield "order.closed", {**order_reference(after), "status": after.status, **closing}

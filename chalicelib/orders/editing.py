@@ -23,6 +23,7 @@ from chalicelib.orders.model import (
     Order,
     OrderLine,
     StoredOrder,
+    order_reference,
     refunded_tax,
 )
 from chalicelib.orders.pieces import Pieces, count_pieces
@@ -481,8 +482,7 @@ def edit_events(before: Order | None, after: Order) -> Iterator[tuple[str, dict[
     known = {edit["id"] for edit in before.fields["edits"]} if before else set()
     for edit in after.fields["edits"]:
         if edit["id"] not in known:  # an erasure changes the text of earlier ones
-            about = {"orderId": after.id, "orderNumber": after.fields["number"]}
-            yield "order.edited", {**edit, **about, "customer": after.fields["customer"]}
+            yield "order.edited", {**edit, **order_reference(after)}
 
 
 def _shorten_texts(texts: Sequence[str]) -> list[str]:

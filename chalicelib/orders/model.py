@@ -372,6 +372,12 @@ def due_day(order: Order) -> str | None:
     return order.fields["dueOn"] or min(days, default=None)
 
 
+def order_reference(order: Order) -> dict[str, object]:
+    """Return the members by which an event about a part of an order names the order."""
+    reference = {"orderId": order.id, "orderNumber": order.fields["number"]}
+    return {**reference, "customer": order.fields["customer"]}
+
+
 def to_item(order: Order) -> Item:
     """Return the attributes of an order's item, without its keys."""
     return {**metadata.to_stored(order.fields), "version": order.version}

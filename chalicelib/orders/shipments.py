@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 from chalicelib import listing
 from chalicelib.orders.account import Denied, refuse_closed
-from chalicelib.orders.model import Order, Shipment, StoredOrder, tracking_numbers
+from chalicelib.orders.model import Order, Shipment, StoredOrder, order_reference, tracking_numbers
 from chalicelib.orders.pieces import (
     count_pieces,
     lines_to_ship,
@@ -134,7 +134,7 @@ def change_shipment(
         if wanted.delivered_at is None and fields["status"] == OrderStatus.DELIVERED:
             raise Invalid.field("deliveredAt", "too_late", "must stay: the order is DELIVERED")
         after["deliveredAt"] = wanted.delivered_at
-    return _with_shipments(fields, _replace(fields["shipments"], after))
+    return _with_shipments(fields, _replace_shipment(fields["shipments"], after))
 
 
 def cancel_shipment(fields: StoredOrder, id: str, reason: str | None, now: str) -> StoredOrder:
@@ -153,15 +153,15 @@ def cancel_shipment(fields: StoredOrder, id: str, reason: str | None, now: str) 
         if pieces and pieces.at_customer < line["quantity"]:
             raise Denied("pieces_returned", "Some of its pieces came back and were refunded.")
     after: ShownShipment = {**before, "cancelledAt": now, "cancelReason": reason or None}
-    return _with_shipments(fields, _replace(fields["shipments"], after))
+    return _with_shipments(fields, _replace_shipment(fields["shipments"], after))
 
 
 def list_moves(fields: StoredOrder, *, is_new: bool) -> list[OrderStatus]:
     """Return the moves of the status that follow from the shipments, in order, [] for none.
 
     `is_new`: one was added, else one arrived. A new one leads to PROCESSING while pieces are left
-    to ship, else to SHIPPED. SHIPPED goes on to DELIVERED if all have arrived, but not of a closed
-    order. Raises InvalidTransition for a move that the table of statuses does not have.
+    to ship, else to SHIPPED. From SHIPPED it is DELIVERED if all have arrived, unless the order is
+    closed. Raises InvalidTransition for a move that the table of statuses does not have.
     """
     status = wanted = OrderStatus(fields["status"])
     if is_new:
@@ -195,7 +195,7 @@ def follow_patch(before: StoredOrder, after: StoredOrder, by: str, now: str) -> 
         implied = new_shipment(ids.new_id("shp"), rest, own, now)
         shipments = [*shipments, {**implied, "by": by}]
     elif valid and number != before["trackingNumber"]:
-        shipments = _replace(shipments, _with_first_number(valid[-1], number))
+        shipments = _replace_shipment(shipments, _with_first_number(valid[-1], number))
     if is_moved and after["status"] == OrderStatus.DELIVERED:
         shipments = [
             one if one["cancelledAt"] or one["deliveredAt"] else {**one, "deliveredAt": now}
@@ -259,7 +259,9 @@ def _find_shipment(fields: StoredOrder, id: str) -> ShownShipment:
     return shipment
 
 
-def _replace(shipments: Iterable[ShownShipment], after: ShownShipment) -> list[ShownShipment]:
+def _replace_shipment(
+    shipments: Iterable[ShownShipment], after: ShownShipment
+) -> list[ShownShipment]:
     """Return the shipments with `after` in place of the one with its id."""
     return [after if one["id"] == after["id"] else one for one in shipments]
 
@@ -318,7 +320,7 @@ def _limit_url(url: str) -> str | None:
 
 
 def _quote(number: str | None) -> str:
-    """Return a tracking number as it stands in an address; "" for none."""
+    """Return a tracking number with the escapes that a URL needs; "" for none."""
     return quote(number or "", safe="")
 
 
@@ -329,8 +331,8 @@ def list_shipments(order: Order) -> dict[str, Shipment]:
     """Return the shipments of an order, by the ids that their list entries have."""
     address, found = order.fields["shippingAddress"], dict[str, Shipment]()
     for one in order.fields["shipments"]:
-        more = {"state": _state(one), "shippingAddress": address}
-        shipment = Shipment(cast(ListedShipment, {**one, **_about(order), **more}))
+        more = {"state": _shipment_state(one), "shippingAddress": address}
+        shipment = Shipment(cast(ListedShipment, {**one, **order_reference(order), **more}))
         found[shipment.id] = shipment
     return found
 
@@ -349,7 +351,7 @@ def count_items(before: Order | None, after: Order | None) -> int:
     """Return how many items `write_entries` adds to a commit, at most."""
     old, new = _list_entries(before), _list_entries(after)
     if after is None:  # entries are deleted where there is room
-        return len({_state(one.fields) for one in old.values()})
+        return len({_shipment_state(one.fields) for one in old.values()})
     return count_shipment_items(sum(old.get(id) != one for id, one in new.items()))
 
 
@@ -392,20 +394,16 @@ def tracking_numbers_of(shipment: Shipment) -> list[str]:
     return tracking_numbers({"shipments": [shipment.fields]})
 
 
-def _state(shipment: ShownShipment) -> ShipmentState:
+def _shipment_state(shipment: ShownShipment) -> ShipmentState:
     """Return the state of a shipment; a cancelled one is that, even if it was delivered."""
     if shipment["cancelledAt"]:
         return ShipmentState.CANCELLED
     return ShipmentState.DELIVERED if shipment["deliveredAt"] else ShipmentState.SHIPPED
 
 
-def _about(order: Order) -> dict[str, object]:
-    """Return what the data of a shipment's event says of its order."""
-    about = {"orderId": order.id, "orderNumber": order.fields["number"]}
-    return {**about, "customer": order.fields["customer"]}
-
-
-def _differing(before: StoredOrder, after: StoredOrder) -> Iterator[tuple[str, ShownShipment]]:
+def _list_differences(
+    before: StoredOrder, after: StoredOrder
+) -> Iterator[tuple[str, ShownShipment]]:
     """Yield what happened with each shipment that differs, and the shipment."""
     known = {one["id"]: one for one in before["shipments"]}
     for shipment in after["shipments"]:
@@ -420,13 +418,13 @@ def _differing(before: StoredOrder, after: StoredOrder) -> Iterator[tuple[str, S
 
 def shipment_events(before: Order, after: Order) -> Iterator[tuple[str, dict[str, object]]]:
     """Return the events of shipments that are new or differ, with their data."""
-    for happened, shipment in _differing(before.fields, after.fields):
-        yield f"shipment.{happened}", {**shipment, **_about(after)}
+    for happened, shipment in _list_differences(before.fields, after.fields):
+        yield f"shipment.{happened}", {**shipment, **order_reference(after)}
 
 
 def describe_shipments(before: StoredOrder, after: StoredOrder) -> Iterator[str]:
     """Return what the history says of shipments, but of those that the status implies."""
-    for happened, shipment in _differing(before, after):
+    for happened, shipment in _list_differences(before, after):
         if happened != "updated" and not shipment["implied"]:
             pieces = sum(line["quantity"] for line in shipment["lines"])
             yield f"shipment {happened}, pieces: {pieces}"

@@ -525,14 +525,12 @@ def ship(id: str, wanted: NewShipment, request: ChangeRequest) -> Written:
 
     def add_shipment(before: Order, gone: GoneVariants) -> Order:
         """Return the order with the shipment, not written."""
-        return lifecycle.apply_shipment(
-            *(before, wanted, carriers.read_urls(beside.get(carriers.KEY))),
-            *(request.by, clock.now_iso()),
-        )
+        urls = carriers.read_urls(settings.get(carriers.KEY))
+        return lifecycle.apply_shipment(before, wanted, urls, request.by, clock.now_iso())
 
-    beside: dict[Key, Item] = {}
+    settings: dict[Key, Item] = {}
     action = "shipment.created"
-    return _rewrite(id, add_shipment, request, _announce_shipments, action, beside=beside)
+    return _rewrite(id, add_shipment, request, _announce_shipments, action, settings=settings)
 
 
 def preview_ship(id: str, wanted: NewShipment, request: ChangeRequest) -> dict[str, object]:
@@ -556,17 +554,16 @@ def change_shipment(
     `ChangeRequest` says.
     """
 
-    def change_in(before: Order, gone: GoneVariants) -> Order:
+    def apply_change(before: Order, gone: GoneVariants) -> Order:
         """Return the order with the shipment changed, not written."""
+        urls = carriers.read_urls(settings.get(carriers.KEY))
         return lifecycle.apply_shipment_change(
-            *(before, shipment_id, change, carriers.read_urls(beside.get(carriers.KEY))),
-            by=request.by,
-            now=clock.now_iso(),
+            before, shipment_id, change, urls, by=request.by, now=clock.now_iso()
         )
 
-    beside: dict[Key, Item] = {}
+    settings: dict[Key, Item] = {}
     action = "shipment.updated"
-    return _rewrite(id, change_in, request, _announce_shipments, action, beside=beside)
+    return _rewrite(id, apply_change, request, _announce_shipments, action, settings=settings)
 
 
 def cancel_shipment(
@@ -577,13 +574,13 @@ def cancel_shipment(
     Raise NotFound, ShipmentCancelled, Denied, and as `ChangeRequest` says.
     """
 
-    def cancel_in(before: Order, gone: GoneVariants) -> Order:
+    def apply_cancellation(before: Order, gone: GoneVariants) -> Order:
         """Return the order with the shipment cancelled, not written."""
         return lifecycle.apply_shipment_cancel(
             before, shipment_id, wanted.reason, request.by, clock.now_iso()
         )
 
-    return _rewrite(id, cancel_in, request, _announce_shipments, "shipment.cancelled")
+    return _rewrite(id, apply_cancellation, request, _announce_shipments, "shipment.cancelled")
 
 
 def _announce_shipments(commit: Commit, before: Order, after: Order) -> None:
@@ -811,20 +808,20 @@ def _rewrite(
     action: str = "",
     *,
     returns: Returns = lifecycle.returned_stock,
-    beside: dict[Key, Item] | None = None,
+    settings: dict[Key, Item] | None = None,
 ) -> Written:
     """Write the order that `revise` returns; None deletes it, the same object changes nothing.
 
     After a concurrent change the order is read, and `revise` called, again. Customers' totals and
     returned stock are part of the commit. `also`: adds to the commit, given the order before and
     after. `action`: for the audit log, if it is more than an update. `returns`: which stock goes
-    back. `beside`: gets the settings of shipping, which are read with the order.
+    back. `settings`: is filled with the settings of shipping, which are read with the order.
     """
     gone, customer_is_gone, until = GoneVariants(), False, deadline.of_conflicts()
     # Perhaps the same request, sent twice, has just done the same.
     with unless_answered(request.once):
         for _ in deadline.attempts(until):
-            before = _read_for_change(id, request, beside)
+            before = _read_for_change(id, request, settings)
             after = revise(before, gone)
             commit = Commit()
             text = _answer_text(after) if after else ""
@@ -858,12 +855,14 @@ def _rewrite(
     raise Busy
 
 
-def _read_for_change(id: str, request: ChangeRequest, beside: dict[Key, Item] | None) -> Order:
-    """Return the order, as `_rewrite` changes it, in one read with all that it needs."""
+def _read_for_change(id: str, request: ChangeRequest, settings: dict[Key, Item] | None) -> Order:
+    """Return the order that `_rewrite` changes; fill `settings`, unless None, in the same read."""
     keys = [_key(id)] if ids.may_be("ord", id) else []
-    items = idempotency.read([*keys, *(beside is not None) * [carriers.KEY]], request.once)
-    if beside is not None:
-        beside |= items
+    if settings is None:
+        items = idempotency.read(keys, request.once)
+    else:
+        items = idempotency.read([*keys, carriers.KEY], request.once)
+        settings |= items
     return request.require_unchanged(from_item(NotFound.unless(items.get(_key(id)), "order", id)))
 
 
