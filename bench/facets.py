@@ -112,7 +112,7 @@ def count_orders(states: int) -> Callable[[Commit, int], None]:
     return add
 
 
-def measure(dynamodb: Double, load_page: Callable[[], object]) -> Measured:
+def measure_load(dynamodb: Double, load_page: Callable[[], object]) -> Measured:
     """Return the read units of the first read and of the page, and the page's CPU in ms."""
     times = []
     with contextlib.redirect_stdout(io.StringIO()):
@@ -157,37 +157,37 @@ class Shop:
         self.name, self.pages = name, pages
         self._fill = fill
         self._asking, answering = FORK.Pipe()
-        FORK.Process(target=self._serve, args=[answering], daemon=True).start()
+        FORK.Process(target=self._answer_measurements, args=[answering], daemon=True).start()
 
     def measure_page(self, name: str) -> Measured:
         self._asking.send(name)
         measured: Measured = self._asking.recv()
         return measured
 
-    def _serve(self, answering: Connection) -> None:
+    def _answer_measurements(self, answering: Connection) -> None:
         with patch.dict(os.environ, SETTINGS), Double() as dynamodb:
             self._fill(dynamodb)
             while True:
-                answering.send(measure(dynamodb, self.pages[answering.recv()]))
+                answering.send(measure_load(dynamodb, self.pages[answering.recv()]))
 
 
 def product_shop(storefronts: int, vendors: int) -> Shop:
-    def fill(dynamodb: Double) -> None:
+    def fill_shop(dynamodb: Double) -> None:
         Values(dynamodb, storefronts, vendors)
         age(dynamodb, count_products(storefronts))
 
-    return Shop(f"{storefronts:,} storefronts, {vendors:,} vendors", fill, PAGES)
+    return Shop(f"{storefronts:,} storefronts, {vendors:,} vendors", fill_shop, PAGES)
 
 
 def order_shop(states: int) -> Shop:
-    def fill(dynamodb: Double) -> None:
+    def fill_shop(dynamodb: Double) -> None:
         fill_orders()
         age(dynamodb, count_orders(states))
 
-    return Shop(f"{states + 2} combinations of states", fill, {"orders": load_orders})
+    return Shop(f"{states + 2} combinations of states", fill_shop, {"orders": load_orders})
 
 
-def compare(shops: Sequence[Shop]) -> None:
+def compare_shops(shops: Sequence[Shop]) -> None:
     """Print a row for each page of each shop, with the ratio of its CPU to that of the first shop.
 
     The shops take turns, because the speed of a machine changes within seconds.
@@ -205,8 +205,8 @@ def main() -> None:
     print("| page 1 of 20 | first read, units | page, units | CPU, ms | ratio |")
     print("|---|---|---|---|---|")
     sizes = ((1, 20), (12, 20), (100, 20), (1, 3_000), (100, 3_000))
-    compare([product_shop(storefronts, vendors) for storefronts, vendors in sizes])
-    compare([order_shop(states) for states in (1, len(_ORDER_STATES))])
+    compare_shops([product_shop(storefronts, vendors) for storefronts, vendors in sizes])
+    compare_shops([order_shop(states) for states in (1, len(_ORDER_STATES))])
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Names in the API's description.
 
-Commerce terms for schemas and operations, and what each tag and parameter of a path is. Whoever
-generates a client gets these names, so they change only with the API.
+They are the terms of commerce for schemas and operations, and texts for tags and parameters of
+paths. Generated clients have these names, so they change only with the API.
 """
 
 import re

@@ -131,7 +131,7 @@ def _raising_file_changed() -> Iterator[None]:
 
 
 def put_kept(job_id: str, name: str, data: bytes) -> None:
-    """Store bytes beside a job's report, under a name."""
+    """Store bytes under a name, in the folder of a job's report."""
     client().put_object(Bucket=settings.bucket(), Key=_kept_key(job_id, name), Body=data)
 
 

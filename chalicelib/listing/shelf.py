@@ -4,7 +4,8 @@ The first round trip reads, side by side, the beginning of the list in the reque
 to 500 entries of each partition of the lists that the filters have. If one of these lists ends
 there, it has all matches: they are sorted here, and the total is exact. Otherwise there are many
 matches, and the list in order is read on until the page is full, or `_MOST_READ` entries more than
-it needs were read: then it ends early, and its cursor goes on. The second round trip loads it.
+it needs were read: then the page ends early, and its cursor continues there. The second round trip
+loads the records.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

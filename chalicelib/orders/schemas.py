@@ -776,7 +776,7 @@ class TakePayments(PaymentInput):
 
     @model_validator(mode="after")
     def _refuse_mixed(self) -> "TakePayments":
-        """Refuse `payments` that is empty, or beside the fields of one payment."""
+        """Refuse `payments` that is empty, or sent together with the fields of one payment."""
         others = self.model_fields_set - {"payments", "dry_run"}
         if self.payments is not None and (others or not self.payments):
             raise ValueError("needs either payments or the fields of one payment")
@@ -882,7 +882,7 @@ class CloseOrder(Stripped):
 
     @model_validator(mode="after")
     def _refuse_mixed(self) -> "CloseOrder":
-        """Refuse a method beside `refunds`, of which each has its own."""
+        """Refuse a method together with `refunds`, of which each has its own."""
         if self.refunds and self.method is not None:
             raise ValueError("needs either refunds or method")
         return self

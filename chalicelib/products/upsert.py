@@ -67,11 +67,18 @@ class BulkUpsert:
         return [outcomes[place] for place in range(len(rows))]
 
     def _write_rows(self, rows: _Rows) -> dict[int, Outcome]:
+        """Write some rows, and return the outcome of each.
+
+        Rows of products that others write at the same moment are read and written again, Busy after
+        `_ROUNDS`. Raise what is no Problem.
+        """
         outcomes: dict[int, Outcome] = {}
         for _ in range(_ROUNDS):
             targets = self._apply_rows(rows)
             changed = [one for one in targets if one.after and one.after is not one.before]
-            failures = [None] * len(changed) if self._is_dry else send_all(self._build(changed))
+            failures = (
+                [None] * len(changed) if self._is_dry else send_all(self._build_commits(changed))
+            )
             for target, failure in zip(changed, failures, strict=True):
                 if isinstance(failure, store.SkuTaken):
                     self._left[failure.sku] = [failure.product_id]
@@ -91,7 +98,8 @@ class BulkUpsert:
                 return outcomes
         return outcomes | dict.fromkeys(rows, ("error", Busy()))
 
-    def _build(self, changed: Iterable[_Target]) -> list[Commit]:
+    def _build_commits(self, changed: Iterable[_Target]) -> list[Commit]:
+        """Return the commit of each product that differs, not sent."""
         return [
             store.build_commit(target.before, target.after, once=self._left) for target in changed
         ]

@@ -163,8 +163,8 @@ class Magento(Format):
     def _simple(self, draft: Draft, row: Row) -> None:
         """Read the row of a product without variants.
 
-        A hidden one can only update a product. One beside other rows becomes an error, and so does
-        a product made of others.
+        A hidden product can only be updated. A hidden row with other rows of its product becomes an
+        error, and so does a product made of others.
         """
         if row["kind"].casefold() in _UNSUPPORTED:
             message = "A product made of others has no price: import the products in it."

@@ -51,8 +51,8 @@ def propose(columns: Sequence[str], samples: Sequence[Sequence[str]]) -> list[st
 
     `samples` are the cells of some of the first rows. A field is proposed once, but pictures and
     categories; the surest column has it. Options are numbered. A sole price is the price, and a
-    sole short description the name. Beside a column of sales, a quantity is what was sold, not the
-    stock.
+    sole short description the name. If there is a column of sales, a quantity is what was sold, not
+    the stock.
     """
     columns = _without_place(columns)
     values = [_values(at, samples) for at in range(len(columns))]
@@ -108,7 +108,7 @@ def _is_repeated_code(at: int, samples: Sequence[Sequence[str]]) -> bool:
 def _without_place(columns: Sequence[str]) -> Sequence[str]:
     """Return the columns without the only shop in brackets, as in `Price [Main street]`.
 
-    The same brackets stand behind several columns. If there are several shops, none is chosen.
+    It is the text in brackets that several columns end with. If there are several shops, all stay.
     """
     asides = Counter(re.findall(r"\[.*?\]", "\n".join(columns)))
     places = [aside for aside, many in asides.items() if many > 1]

@@ -43,7 +43,7 @@ def batch(event: Batch) -> Handled:
 def _handle_message(record: Received) -> bool:
     """Do the step of a message; return False if it failed, after setting when it comes again.
 
-    The step is told whether the message came before. A job whose file is gone is ended.
+    The step gets a flag, whether the message was received before. A job whose file is gone ends.
     """
     message = json.loads(record["body"])
     received = int(record["attributes"]["ApproximateReceiveCount"])
