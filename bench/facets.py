@@ -33,7 +33,7 @@ from tests.support.environment import SETTINGS
 
 PRODUCTS: Final = 1_200
 ORDERS: Final = 60
-ROUNDS: Final = 15
+ROUNDS: Final = 45
 RUNS: Final = 10
 FORK: Final = multiprocessing.get_context("fork")
 _STATES: Final = [(s, p) for s in ("ACTIVE", "DRAFT", "ARCHIVED") for p in (True, False)]

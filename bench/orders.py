@@ -197,7 +197,7 @@ def grown(ledger: Ledger) -> Costs:
     """The cost of each operation with this number of orders."""
     from chalicelib.customers import store as customers
     from chalicelib.orders import store
-    from chalicelib.orders.schemas import OrderChange
+    from chalicelib.orders.schemas import MoneyClock, OrderChange
     from chalicelib.summary import store as summary
 
     steps = iter(ledger.ids[1::3])
@@ -219,7 +219,7 @@ def grown(ledger: Ledger) -> Costs:
         "search a number": lambda: page(number),
         "search an e-mail": lambda: page(f"ada.{ledger.size // 2:06d}".translate(_LETTERS)),
         "customers": lambda: customers.page(listing.Query()),
-        "summary": lambda: summary.show_summary(clock.now().date()),
+        "summary": lambda: summary.show_summary(clock.now().date(), MoneyClock.RECORDED),
     }
     return {name: ledger.cost(each) for name, each in work.items()}
 

@@ -111,7 +111,7 @@ class Double:
 
     def place(self, commit: Commit) -> None:
         """Applies the writes of a commit in the same way."""
-        self.load(commit._call().request["TransactItems"])
+        self.load(commit._build_call().request["TransactItems"])
 
     def empty(self) -> None:
         """Deletes every item and every token."""
