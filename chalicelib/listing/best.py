@@ -17,9 +17,11 @@ _Read = DynamoCall[table.Rows]
 
 
 def candidate_calls(kind: Kind, terms: Sequence[str]) -> list[_Read]:
-    """Return the calls that read the entries of the terms; `rank_candidates` takes their results.
+    """Return the unsent calls that read a few entries of each term, the last keys first.
 
-    Their number does not depend on the records.
+    For each term and shard there are two: of the entries with the term as a whole word (5), and of
+    those with a word that begins with it (15, or 500 if there are several terms). `rank_candidates`
+    takes the results in this order. Their number does not depend on the records.
     """
     calls: list[_Read] = []
     for term in terms:
@@ -33,10 +35,11 @@ def candidate_calls(kind: Kind, terms: Sequence[str]) -> list[_Read]:
 
 
 def rank_candidates(terms: Sequence[str], read: Sequence[table.Rows]) -> list[str]:
-    """Return the ids of the best candidates, the best first: at most MOST_CANDIDATES.
+    """Return the ids of up to MOST_CANDIDATES records: with a whole word first, then the newest.
 
-    Not each has to match all terms: not all entries are read. `read`: the results of
-    `candidate_calls`.
+    They are the ids that were read for every term. If there are none, and for some term not all was
+    read, they are those of the term with the fewest; so the caller has to compare the records.
+    `read`: the results of `candidate_calls`.
     """
     each = len(read) // len(terms)
     whole, cut = set[str](), list[bool]()

@@ -17,9 +17,10 @@ from chalicelib.storage.conditions import Attr, all_of
 
 
 def merged_cell(kind: Kind, item: Item) -> tuple[str, dict[str, Decimal]]:
-    """Return the cell of the current form in which an item counts, and its numbers there.
+    """Return the name of the current cell in which an item of a cell counts, and its numbers there.
 
-    For an item of the current form: its own cell and numbers.
+    The name is without the shard; the numbers are by attribute. An item of a current cell keeps its
+    name and numbers. One of 1.0.0 also gives its `n` as the number of its value of the split facet.
     """
     cell = item["sk"].rsplit("#", 1)[0]
     facets = kind.cell_facets(cell)
@@ -27,14 +28,15 @@ def merged_cell(kind: Kind, item: Item) -> tuple[str, dict[str, Decimal]]:
     value = facets.get(kind.split, "")
     if value in {"", SOME}:
         return cell, numbers
-    return kind.cell(facets), numbers | {split_attribute(value): numbers.get("n", Decimal(0))}
+    return kind.cell_name(facets), numbers | {split_attribute(value): numbers.get("n", Decimal(0))}
 
 
 def merge_cells(kind: Kind, pk: str) -> int:
-    """Move the cells that 1.0.0 wrote in this partition into current ones; return their number.
+    """Move this partition's 1.0.0 cells into current ones; return how many cells it tried.
 
-    Each is merged in one transaction, so no total changes. One that a function of 1.0.0 changes
-    at the same moment stays until the next reindexing.
+    A kind without a split facet has none: 0. Each is merged in one transaction, with all its
+    shards, so no total changes. One that a function of 1.0.0 changes at the same moment stays until
+    the next reindexing.
     """
     shards: defaultdict[str, list[Item]] = defaultdict(list)
     for item in table.query_all(pk) if kind.split else ():
@@ -49,7 +51,7 @@ def merge_cells(kind: Kind, pk: str) -> int:
 def _move_into_merged_cell(kind: Kind, items: list[Item]) -> None:
     """Delete the items of an old cell, and add their numbers to the current one, in one commit.
 
-    Nothing happens if one of them has changed since it was read.
+    `items`: all of its shards. Nothing happens if one of them has changed since it was read.
     """
     commit = Commit()
     for item in items:

@@ -26,9 +26,10 @@ class Counts:
     under: Mapping[str, Cells]
 
     def size(self, where: Where) -> int | None:
-        """Return how many records match `where`, all or a part of the filters; None if not counted.
+        """Return how many records match these filters; None if no cells count that (`is_counted`).
 
-        It is at least 0, though half of a change may have been read.
+        `where`: all filters with which the cells were read, or some of them. A range (`between`) is
+        not considered. It is at least 0, though half of a change may have been read.
         """
         if not is_counted(self.kind, where):
             return None
@@ -42,9 +43,10 @@ class Counts:
 
 
 def is_counted(kind: Kind, where: Where) -> bool:
-    """Return whether cells count the records that match `where`.
+    """Return whether cells count the records that match these filters together.
 
-    They do for `counted` facets and at most one of `under`, if "" is not accepted for that.
+    They do if all facets are `counted`, but for at most one, which is of `under` and does not
+    accept "".
     """
     under = [facet for facet in where if facet in kind.under]
     return where.keys() <= {*kind.counted, *under[:1]} and not any(
@@ -60,9 +62,11 @@ def _matches(facets: Mapping[str, str], where: Where) -> bool:
 def count_calls(
     kind: Kind, where: Where, *, for_total: bool = False
 ) -> list[DynamoCall[list[Item]]]:
-    """Return the calls that read the count cells of these filters; `sum_counts` takes the results.
+    """Return the unsent calls, one a partition, that read the count cells that these filters need.
 
-    `for_total`: only the cells that count what matches all of `where`.
+    `sum_counts` takes their results. They are the cells of the whole kind, and those of each
+    requested value of a facet of `under`. `for_total`: only the cells that count what matches all
+    of `where`.
     """
     pks = [
         f"{kind.count_pk()}#{value}" if value else kind.count_pk()
@@ -82,10 +86,10 @@ def sum_counts(
 
 
 def _cell_partitions(kind: Kind, where: Where, for_total: bool) -> list[str]:
-    """Return which cells to read: "", those of the whole kind, then `<facet>=<value>`.
+    """Return which cells to read: "" stands for those of the whole kind, then `<facet>=<value>`.
 
-    There is one for each requested value of a facet of `under`. `for_total`: without "", if there
-    are such values.
+    There is one `<facet>=<value>` for each requested value of a facet of `under`. `for_total`:
+    without "", if there are such values.
     """
     values = [f"{f}={value}" for f in kind.under for value in sorted(where.get(f, ())) if value]
     return values if values and for_total else ["", *values]
@@ -97,10 +101,10 @@ def _split_values(kind: Kind, where: Where) -> list[str]:
 
 
 def _sum_cells(kind: Kind, where: Where, items: list[Item]) -> Cells:
-    """Return the facets of each cell, and its number summed over its shards, perhaps 0.
+    """Return (facets, number) of each cell: the number is summed over the cell's shards, perhaps 0.
 
     For each requested value of the split facet, the part of the cell that has the value is a cell
-    of its own; the rest is another one, without that facet.
+    of its own; the others are another one, without that facet. `items`: the shards of cells.
     """
     names = {split_attribute(value): value for value in _split_values(kind, where)}
     sums: defaultdict[tuple[str, str], int | Decimal] = defaultdict(int)

@@ -31,14 +31,17 @@ class Cursor:
     page: int
 
     def to_text(self, list_identity: Mapping[str, object]) -> str:
-        """Return the cursor as an opaque text, bound to the list with this identity."""
+        """Return the cursor as an opaque text, bound by a checksum to the list of this identity."""
         body = json.dumps([self.position, self.page], ensure_ascii=False, separators=(",", ":"))
         whole = f"{_checksum(list_identity, body)}{body}".encode("utf-8", "surrogatepass")
         return base64.urlsafe_b64encode(whole).decode().rstrip("=")
 
 
 def parse(text: str, list_identity: Mapping[str, object]) -> Cursor:
-    """Parse a cursor; `*` is the beginning. Raises Invalid if it is of another list."""
+    """Return the cursor that `to_text` made this text of; `*` is the beginning, `Cursor("", 1)`.
+
+    Raises Invalid (field `cursor`) for any other text, and for a list with another identity.
+    """
     if text == BEGIN:
         return Cursor("", 1)
     try:

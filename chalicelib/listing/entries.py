@@ -20,19 +20,20 @@ def change(
     inside: int | None = None,
     room: int | None = None,
 ) -> Index | None:
-    """Add the list entries, words and counts that differ between two versions to a record's commit.
+    """Add the entries, words and counts that differ between a record's two versions to a commit.
 
-    Returns the index of the new version, which the record must store; None if it is deleted.
-    `before`: None if the record is created. `inside`, `room`: how many words and how many writes
-    the commit takes; those of the kind, unless given. Words without room in the transaction are
-    written before the commit, or deleted after it.
+    Return the index that the record must store: `after`, with `many`, `lists`, `cells` and the
+    places of its words set; None if the record is deleted. `before`: None if it is created.
+    `inside`, `room`: how many words, and how many writes of words and values, the transaction
+    takes; None: those of the kind. Words without room are written before the transaction
+    (`write_before`), or deleted after it (`delete_after`). Nothing is sent.
     """
     room = kind.room if room is None else room
     if after is not None:
         words_inside = kind.inside if inside is None else inside
-        after = replace(after, many=kind.are_many(after.several, words_inside))
+        after = replace(after, many=kind.are_too_many(after.several, words_inside))
         if kind.since:
-            lists, values = kind.lists(after.facets), kind.values_counted(after.facets)
+            lists, values = kind.list_names(after.facets), kind.values_counted(after.facets)
             values += kind.values_in_menus(after.facets, after.several)
             after = replace(
                 after,
@@ -62,21 +63,21 @@ def change(
 
 
 def append(commit: Commit, kind: Kind, id: str, index: Index) -> None:
-    """Add the list entries and the count of a new record to its commit.
+    """Add a new record's list entries and count to its commit, in a third of `change`'s time.
 
-    It does what `change` does in a third of the time, but only for a record without words and
-    further orders, of a kind without `since`.
+    It is only for a record without words and further orders, of a kind without `since`.
     """
-    if kind.are_many(index.several):
+    if kind.are_too_many(index.several):
         index = replace(index, many=True)
     commit.put_each(list_entries(kind, id, index), _entry_attributes(index))
     count_record(commit, kind, index, 1)
 
 
 def remove_later(commit: Commit, kind: Kind, id: str, index: Index) -> None:
-    """Let a commit take a record out of the counts, and delete its list and word entries after it.
+    """Add to a commit that a record counts no more; its entries are deleted after the commit.
 
-    The commit has no room for the entries, which have no effect without the record.
+    They are all its list and word entries (`delete_after`): the commit has no room for them, and
+    they have no effect without the record.
     """
     for key in entries_of(kind, id, index):
         commit.delete_after(key)
@@ -84,29 +85,33 @@ def remove_later(commit: Commit, kind: Kind, id: str, index: Index) -> None:
 
 
 def count_record(commit: Commit, kind: Kind, index: Index, step: int) -> None:
-    """Let a commit add a record to its count cells, with its sum if the kind has one.
+    """Add to a commit that each count cell of a record changes by `step`: 1, or -1 to take it away.
 
-    `step`: 1, or -1 to take it away.
+    Its number of the split value and, in the cells of the whole kind, its sum change likewise.
     """
     value = index.facets.get(kind.split, "")
     for pk, cell in count_cells(kind, index):
         # A menu has the records of all values in one cell, which a change counts twice.
         home = shard_of(value, HOMES) if value or kind.is_menu(pk) else None
-        numbers = kind.numbers(pk, index.facets)
+        numbers = kind.cell_increments(pk, index.facets)
         commit.count((pk, cell), {name: step * n for name, n in numbers.items()}, home)
 
 
 def count_cells(kind: Kind, index: Index) -> list[Key]:
-    """Return the keys of the cells that count a record with this index."""
+    """Return the keys (partition, cell without shard) of the cells that count this record.
+
+    Of the cells that the first release had not, only those that the index names (`Index.cells`).
+    """
     values = [v for v in kind.values_counted(index.facets) if not kind.is_added(v)]
-    return kind.cells_of(index.facets, (*values, *index.cells))
+    return kind.cell_keys_under(index.facets, (*values, *index.cells))
 
 
 def _change_words(commit: Commit, old: dict[Key, bool], new: dict[Key, bool], room: int) -> None:
-    """Let a commit write the new words of a record and delete those that are gone.
+    """Add the writes of a record's new words, and the deletions of its old ones, to a commit.
 
-    `old`, `new`: the keys of the words, and whether each belongs to a generation. `room`: how many
-    writes the transaction still takes.
+    `old`, `new`: the key of each word → whether it belongs to a generation. `room`: how many writes
+    the transaction takes. If all do not fit, those of a generation are written before the
+    transaction, or deleted after it.
     """
     added, gone = [key for key in new if key not in old], [key for key in old if key not in new]
     fits = len(added) + len(gone) <= room
@@ -125,15 +130,18 @@ def _change_words(commit: Commit, old: dict[Key, bool], new: dict[Key, bool], ro
 
 
 def entries_of(kind: Kind, id: str, index: Index | None) -> set[Key]:
-    """Return the keys of all list and word entries of a record with this index."""
+    """Return the keys of all list and word entries of a record with this index; none for None."""
     return {*list_entries(kind, id, index), *word_keys(kind, id, index)}
 
 
 def list_entries(kind: Kind, id: str, index: Index | None) -> dict[Key, Item]:
-    """Return the keys of a record's list entries, and the other attributes of each entry."""
+    """Return a record's entries in all lists and orders: key → attributes besides the key.
+
+    {} for None. The entry in the list of all names the generation, if words are written ahead.
+    """
     if index is None:
         return {}
-    names = [name for name in kind.lists(index.facets) if not kind.is_added(name)]
+    names = [name for name in kind.list_names(index.facets) if not kind.is_added(name)]
     names += index.lists
     if index.many:
         names.append(f"{kind.several}*")
@@ -153,7 +161,10 @@ def list_entries(kind: Kind, id: str, index: Index | None) -> dict[Key, Item]:
 
 
 def order_entries(kind: Kind, id: str, index: Index | None) -> dict[Key, Item]:
-    """Return the entries of a record in the lists of all in other orders, one for each order."""
+    """Return a record's entries in other orders, one an order: key → attributes besides the key.
+
+    {} for None. Those of an order that is measured have the record's measures too.
+    """
     if index is None:
         return {}
     known = _entry_attributes(index)
@@ -172,7 +183,10 @@ def _entry_attributes(index: Index) -> Item:
 
 
 def word_keys(kind: Kind, id: str, index: Index | None) -> dict[Key, bool]:
-    """Return the keys of a record's words, and whether each word belongs to a generation."""
+    """Return the key of each word entry of a record → whether the word is ahead, of a generation.
+
+    {} for None.
+    """
     if index is None:
         return {}
     shard = shard_of(id, kind.word_shards)

@@ -47,33 +47,40 @@ class ExternalIdTaken(Conflict):
 
 
 def held_ids(kind: str, fields: Mapping[str, object]) -> Held:
-    """Return the external id of a record without variants, with its holder; {} if it has none."""
+    """Return the external id in a record's fields: {(kind, external id): Holder(record's id)}.
+
+    {} if it has none. It is for records without variants, whose ids it would not find.
+    """
     own = fields["externalId"]
     return {(kind, str(own)): Holder(str(fields["id"]))} if own else {}
 
 
 def lock_key(kind: str, external_id: str) -> Key:
-    """Return the key of the lock on an external id."""
+    """Return the key of the lock item of an external id of this kind."""
     return f"external#{kind}#{key_part(external_id)}", "lock"
 
 
 def refuse_taken(kind: str, external_id: str, items: Mapping[Key, Item]) -> None:
-    """Raise ExternalIdTaken if the lock on the id is among the items that were read."""
+    """Raise ExternalIdTaken, with who has the id, if its lock is among `items`, which were read."""
     lock = items.get(lock_key(kind, external_id))
     if lock:
         raise ExternalIdTaken("externalId", str(lock["id"]))
 
 
 def find_records(kinds: Iterable[str], external_id: str) -> list[str]:
-    """Return the ids of the records listed for an external id: at most one of each kind."""
+    """Read the locks of an external id in these kinds; return the ids of their records, each once.
+
+    For a variant's lock that is its product. [] if nobody has the external id.
+    """
     locks = table.batch_get(lock_key(kind, external_id) for kind in kinds)
     return list(dict.fromkeys(str(lock["record"]) for lock in locks.values()))
 
 
-def find_holders(kinds: Iterable[str], wanted: Iterable[str]) -> dict[str, str]:
-    """Return the id of the record listed for each of these external ids, by external id.
+def find_records_by_external_id(kinds: Iterable[str], wanted: Iterable[str]) -> dict[str, str]:
+    """Read the locks of external ids; return {external id: id of the record that its lock names}.
 
-    Ids that nobody has are left out. If records of several kinds have one, the first kind counts.
+    For a variant's lock that is its product. Ids that nobody has are left out. If several kinds
+    have a lock on an id, the first of `kinds` counts.
     """
     external_ids = list(wanted)
     keys = {lock_key(kind, id): id for kind in reversed([*kinds]) for id in external_ids}
@@ -81,38 +88,42 @@ def find_holders(kinds: Iterable[str], wanted: Iterable[str]) -> dict[str, str]:
     return {id: str(locks[key]["record"]) for key, id in keys.items() if key in locks}
 
 
-def find_locked(wanted: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str]:
-    """Return the id of who has each of these external ids, by kind and external id.
+def find_holders(wanted: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str]:
+    """Read the locks of (kind, external id) pairs; return {(kind, external id): id of its holder}.
 
-    Ids that nobody has are left out.
+    For a variant's lock that is the variant. Ids that nobody has are left out.
     """
     keys = {lock_key(*at): at for at in wanted}
     return {keys[key]: str(lock["id"]) for key, lock in table.batch_get(keys).items()}
 
 
 def resolve_id(kind: str, id: str) -> str:
-    """Return the id of the record that a path means: `externalId:4711` is the one that has it.
+    """Return the id of the record that a path means: for `externalId:4711`, the one that has 4711.
 
-    Any other text is returned as it is. Raises NotFound if nobody has the external id.
+    That reads the lock, and raises NotFound if nobody has the external id. Any other text is
+    returned as it is, without a read.
     """
     own, is_external, external_id = id.partition(PATH_PREFIX)
     if own or not is_external:
         return id
-    return NotFound.unless(find_holders([kind], [external_id]).get(external_id), kind, id)
+    return NotFound.unless(
+        find_records_by_external_id([kind], [external_id]).get(external_id), kind, id
+    )
 
 
 def count_writes(before: Held, after: Held) -> int:
-    """Return how many locks `change` writes and deletes."""
+    """Return how many locks `change` writes and deletes at most between these two states."""
     return sum(before.get(at) != after.get(at) for at in before.keys() | after.keys())
 
 
 def change(
     commit: Commit, record: str, before: Held, after: Held, *, holders: Iterable[str] = ()
 ) -> None:
-    """Let a commit take the locks on a record's new external ids, and delete those of its old ones.
+    """Add to a commit the locks on a record's new external ids; those it gave up are deleted.
 
-    The commit raises ExternalIdTaken if another has an id. `record`: the id that is listed for the
-    ids. `holders`: ids of records that may have the locks until now; this commit takes them over.
+    Sending the commit raises ExternalIdTaken if another has an id (Busy if its lock is gone by
+    then). `record`: the id that the locks name as the record. `holders`: ids of others who may have
+    the locks until now, and lose them. Locks that a holder keeps are not written.
     """
     free = table.absent
     others = list(holders)

@@ -29,16 +29,23 @@ class Filters(Walk):
     most_counted: ClassVar[int | None] = None
 
     def accepted_values(self) -> dict[str, frozenset[str]]:
-        """Return the accepted values of each facet by which the client filters."""
+        """Return {facet in camelCase: accepted texts} of the facets by which the client filters.
+
+        Facets without a value, None or empty, are left out.
+        """
         texts_by_facet = {to_camel(name): _to_texts(getattr(self, name)) for name in self.facets}
         return {facet: texts for facet, texts in texts_by_facet.items() if texts}
 
     def sort_range(self) -> Range:
-        """Return the range of sorts to which the list is limited."""
+        """Return the range of sorts to which the list is limited: here all; Dated has its own."""
         return EVERYTHING
 
     def to_query(self) -> Query:
-        """Return the query of the page that the client asks for."""
+        """Return the query of the page that the client asks for; nothing is read.
+
+        Of `sort`, a `-` is for descending; `name` and `updatedAt` choose another order than the
+        kind's.
+        """
         sort = str(getattr(self, "sort", "-"))
         return Query(
             self.accepted_values(),
@@ -56,21 +63,22 @@ class Filters(Walk):
 
     @classmethod
     def query_from_body(cls, sent: dict[str, object], limit: int) -> Query:
-        """Return the query of the list that filters in a body choose, `limit` records at a time.
+        """Return a query of the records that filters in a request body choose, `limit` at a time.
 
-        Raises Invalid, with fields named `filters.…`.
+        `sent`: fields of `cls` by their public names. Raises Invalid for others, and for invalid
+        values, with fields named `filters.…`.
         """
         return replace(filters(cls, sent, "filters").to_query(), limit=limit)
 
 
 def _to_texts(value: object) -> frozenset[str]:
-    """Return the value, or each of several, as text; empty values are left out."""
+    """Return a value, or each member of a list or set, as a set of texts, without falsy ones."""
     values = value if isinstance(value, Iterable) and not isinstance(value, str) else [value]
     return frozenset(str(text) for text in values if text)
 
 
 def _check_period(value: str) -> str:
-    """Return the value if it is a day or a time. Raises ValueError."""
+    """Return the value if it is "", a day, or a time with or without offset. Raises ValueError."""
     refuse_blank_offset(value)
     try:
         timezone.parse_period(value, value)
@@ -80,7 +88,7 @@ def _check_period(value: str) -> str:
 
 
 def _check_order(value: str, info: ValidationInfo) -> str:
-    """Return the end of a period if it is not before its begin, `from`. Raises ValueError."""
+    """Return the end of a period, `value`, unless it is before `from_`. Raises ValueError."""
     first, end = timezone.parse_period(info.data.get("from_", ""), value)
     if end and first >= end:
         raise ValueError("must not be before from")
@@ -107,5 +115,5 @@ class Dated(Filters):
     ] = ""
 
     def sort_range(self) -> Range:
-        """Return the range of sort keys from the start of `from_` to the end of `to`."""
+        """Return the range of sorts from the start of `from_` to the end of `to`; "": no bound."""
         return Range(*timezone.parse_period(self.from_, self.to))

@@ -61,12 +61,12 @@ class Index:
         texts: Iterable[str] = (),
         exact: Iterable[str] = (),
     ) -> "Index":
-        """Return the index of a record with these values; its words are not placed yet.
+        """Return the index of a record, without places for its words: all are in `words`.
 
-        The record is found by the words of `texts`, and by each of the `exact` as a whole. `sort`:
-        its place in the kind's order. `orders`: its text, which is sorted without case and accents,
-        or its time, in each other order; `measures` likewise, but for CREATED: `sort`. Raises
-        ValueError if `sort` has a # or a +.
+        The record is found by the words of `texts`, and by each of the `exact` as a whole. The
+        values of facets are made parts of keys. `sort`: its place in the kind's order. `orders`:
+        order → the text by which it is sorted, without case and accents. `measures` likewise; only
+        the text of CREATED is kept as it is. Raises ValueError if `sort` has a # or a +.
         """
         if "#" in sort or "+" in sort:
             raise ValueError(f"{sort!r} cannot be a sort key: # and + separate the parts of a key")
@@ -85,17 +85,24 @@ class Index:
 
     @property
     def list_state(self) -> tuple[object, ...]:
-        """All that the counts and the list entries in the kind's order depend on."""
+        """All that counts and list entries in the kind's own order are made of, but the measures.
+
+        These are all fields except for the words inside, the other orders and the measures.
+        """
         where = self.sort, self.facets, self.several, self.many, self.lists, self.cells
         return *where, self.ahead, self.generation
 
     @property
     def word_state(self) -> tuple[object, ...]:
-        """All that the word entries depend on."""
+        """All that word entries are made of: words, words ahead, their generation, and the sort."""
         return self.words, self.ahead, self.generation, self.sort
 
     def to_stored(self) -> dict[str, object]:
-        """Return the value that the record stores as its attribute `index`."""
+        """Return the value that the record stores as its attribute `index`.
+
+        Words are one text with blanks. Of all but `sort`, `facets` and `words`, empty ones are left
+        out.
+        """
         optional = {
             "ahead": " ".join(self.ahead),  # no word has a blank in it
             "generation": self.generation,
@@ -117,7 +124,10 @@ class Index:
 
     @classmethod
     def from_stored(cls, stored: Fields) -> "Index":
-        """Return the index of a record from the value of its attribute `index`."""
+        """Return the index of the value that `to_stored` made: a record's attribute `index`.
+
+        All but `sort`, `facets` and `words` may be absent. Words are one text with blanks.
+        """
         return cls(
             stored["sort"],
             stored["facets"],
@@ -153,7 +163,7 @@ class Index:
     def matches(self, where: Mapping[str, frozenset[str]], terms: Iterable[str] = ()) -> bool:
         """Return whether the record passes these filters, and each term begins one of its words.
 
-        The filters are key parts.
+        The filters' values are key parts; the terms are folded.
         """
         return self.passes_filters(where) and all(
             any(word.startswith(term) for word in self.every_word) for term in terms
@@ -249,10 +259,12 @@ def place_words(
 
 
 def settle_words(before: Index | None, wanted: Index, *, inside: int, room: int) -> Index:
-    """Return `wanted` with its words placed `inside` or `ahead`, and its `many` and generation set.
+    """Return a copy of `wanted` with its words placed (`place_words`), and its generation set.
 
-    The name of a generation is random, so that no other attempt to write the record leaves words
-    that count. `inside`: as of `Kind`; `room`: for additions and removals of words.
+    A word of `before` stays where it is, if all changes fit. The generation stays too, unless the
+    words ahead are all written again, or are the first: then it is a new random name, so that no
+    other attempt to write the record leaves words that count. `inside`: how many words and listed
+    values are in the transaction; `room`: how many additions and removals of words.
     """
     had = before or _NONE
     placed = place_words(
@@ -270,7 +282,10 @@ def settle_words(before: Index | None, wanted: Index, *, inside: int, room: int)
 
 
 def value_writes(kind: kinds.Kind, before: Index | None, after: Index | None) -> int:
-    """Return how many entries and counts of values a change writes at most (`several`)."""
+    """Return how many list entries and menu counts of several values a change writes at most.
+
+    `before`, `after`: the record's indexes; None: there is none.
+    """
     had, has = (index.listed_values if index else () for index in (before, after))
     is_moved = before and after and before.sort != after.sort
     entries = len(had) + len(has) if is_moved else len({*had, *has})
@@ -278,14 +293,18 @@ def value_writes(kind: kinds.Kind, before: Index | None, after: Index | None) ->
 
 
 def several_part(value: str) -> str:
-    """Return a value of the facet with several, so short that a hundred fit in each list entry."""
+    """Return a value of the facet with several as a part of a key of up to 40 characters.
+
+    So a hundred fit in each list entry.
+    """
     return key_part(value, 40)
 
 
 def _to_sort_key(value: str) -> str:
-    """Return a text as a sort key, without what sorts before `#`, after which an id follows.
+    """Return a text as a sort key: folded, its first 60 characters, "!" if nothing is left.
 
-    "Ring" comes before "Ring blue".
+    It has nothing that sorts before `#`, after which an id follows: "Ring" comes before "Ring
+    blue".
     """
     plain = kinds.escape("$".join(text.fold(value).split())[:_LONGEST_SORT])
     return plain.replace("!", "%21").replace('"', "%22") or "!"

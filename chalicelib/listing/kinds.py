@@ -79,11 +79,14 @@ class Kind:
 
     @property
     def number(self) -> int:
-        """The number of the reindexing that the current code needs; FIRST if it needs none."""
+        """The number of the last reindexing that the current code needs; FIRST if it needs none."""
         return max(self.since.values(), default=FIRST)
 
-    def lists(self, facets: Mapping[str, str]) -> list[str]:
-        """Return the names of the lists that have a record with these facets, without `several`."""
+    def list_names(self, facets: Mapping[str, str]) -> list[str]:
+        """Return the names of the lists in which a record with these facets is: `*` is always one.
+
+        Not those of its several values, nor the other orders.
+        """
         return [
             "*",
             *(f"{facet}={facets[facet]}" for facet in self.listed if facets.get(facet)),
@@ -91,11 +94,14 @@ class Kind:
         ]
 
     def is_added(self, name: str) -> bool:
-        """Return whether the first release had not this list, `<facet>=<value>`, facet or order."""
+        """Return whether the first release had not this list, `[@]<facet>=<value>` or order."""
         return name.partition("=")[0] in self.since
 
-    def cell(self, facets: Mapping[str, str]) -> str:
-        """Return the name of the cell that counts records with these facets."""
+    def cell_name(self, facets: Mapping[str, str]) -> str:
+        """Return the name of the cell that counts records with these facets: `1|<value>|<value>…`.
+
+        The values are those of `counted` facets, in order; * for any value of the split one.
+        """
 
         def cell_value(facet: str) -> str:
             """Return a facet's value in the name: SOME for any value of the split facet."""
@@ -105,43 +111,54 @@ class Kind:
         return "|".join(["1", *map(cell_value, self.counted)])
 
     def values_counted(self, facets: Mapping[str, str]) -> list[str]:
-        """Return the `<facet>=<value>` under which a record with these facets is counted."""
+        """Return the `<facet>=<value>` under which a record with these facets has another cell.
+
+        They are its values of the facets in `under`; "" has none.
+        """
         return [f"{facet}={facets[facet]}" for facet in self.under if facets.get(facet)]
 
     def values_in_menus(self, facets: Mapping[str, str], several: Collection[str]) -> list[str]:
-        """Return the `@<facet>=<value>` under which menus count a record.
+        """Return the `@<facet>=<value>` under which menus count a record; [] if not of the shelf.
 
-        `several`: its values of the facet with several. Too many are not in the menu: who reads
-        it counts them.
+        `several`: its values of the facet with several. Too many (`are_too_many`) are in no menu:
+        who reads the menu adds them. "" has none.
         """
         if not self.menus or not self.combined[self.shelf].items() <= facets.items():
             return []
         values: dict[str, Iterable[str]]
         values = {facet: [facets.get(facet, "")] for facet in self.menus}
         if self.several in self.menus:
-            values[self.several] = () if self.are_many(several) else several
+            values[self.several] = () if self.are_too_many(several) else several
         return [f"@{facet}={value}" for facet, of in values.items() for value in of if value]
 
-    def are_many(self, several: Collection[str], inside: int | None = None) -> bool:
-        """Return whether these values are too many for an entry each, and a count in a menu.
+    def are_too_many(self, several: Collection[str], inside: int | None = None) -> bool:
+        """Return whether these values are too many for a list entry and a menu's count each.
 
-        `inside`: the kind's, unless given.
+        `inside`: how many words and values are written with the record; None: as many as of the
+        kind. A half of that is too many, a third if the values are in a menu.
         """
         inside = self.inside if inside is None else inside
         return len(several) > inside // (3 if self.several in self.menus else 2)
 
     def is_measured(self, name: str) -> bool:
-        """Return whether the entries of a list or an order have the measures of a record."""
+        """Return whether entries of this list, `<facet>=<value>` or order have the measures."""
         return name.partition("=")[0].removesuffix("*") in self.measured
 
-    def cells(self, facets: Mapping[str, str], several: Collection[str] = ()) -> list[Key]:
-        """Return the keys of the cells that count a record with these facets."""
-        values = [*self.values_counted(facets), *self.values_in_menus(facets, several)]
-        return self.cells_of(facets, values)
+    def cell_keys(self, facets: Mapping[str, str], several: Collection[str] = ()) -> list[Key]:
+        """Return the keys (partition, cell without shard) of the cells that count a record.
 
-    def cells_of(self, facets: Mapping[str, str], values: Iterable[str]) -> list[Key]:
-        """Return the keys of the cells of a record counted under these `[@]<facet>=<value>`."""
-        cell = self.cell(facets)
+        `several`: its values of the facet with several. Cells that the first release had not are
+        included.
+        """
+        values = [*self.values_counted(facets), *self.values_in_menus(facets, several)]
+        return self.cell_keys_under(facets, values)
+
+    def cell_keys_under(self, facets: Mapping[str, str], values: Iterable[str]) -> list[Key]:
+        """Return the keys of the kind's cell, and of the cell under each of these values.
+
+        `facets`: the record's. `values`: `<facet>=<value>`, or `@<facet>=<value>` for a menu.
+        """
+        cell = self.cell_name(facets)
         return [
             (self.count_pk(), cell),
             *(
@@ -154,15 +171,19 @@ class Kind:
 
     @staticmethod
     def is_menu(pk: str) -> bool:
-        """Return whether this is the partition of a menu's cells."""
+        """Return whether a partition key is that of a menu's cells."""
         return pk.startswith("menu#")
 
     def menu_key(self, facet: str, value: str = "") -> Key:
-        """Return the key of the cell of a value in the menu of a facet."""
+        """Return the key (partition, cell without shard) of a value in the menu of a facet."""
         return f"menu#{self.name}#{facet}", value
 
-    def numbers(self, pk: str, facets: Mapping[str, str]) -> dict[str, int | Decimal]:
-        """Return what a record with these facets adds to each attribute of a cell."""
+    def cell_increments(self, pk: str, facets: Mapping[str, str]) -> dict[str, int | Decimal]:
+        """Return what a record with these facets adds to each attribute of a cell of `pk`.
+
+        `n` is 1, the attribute of its split value too; in the cells of the whole kind, the `summed`
+        facet is its amount.
+        """
         numbers: dict[str, int | Decimal] = {"n": 1}
         if value := facets.get(self.split):
             numbers[split_attribute(value)] = 1
@@ -171,34 +192,41 @@ class Kind:
         return numbers
 
     def cell_facets(self, cell: str) -> dict[str, str]:
-        """Return the facets of a cell, parsed from its name; it may lack the newest facets."""
+        """Return {counted facet: value} from a cell's name; it may lack the newest facets."""
         return dict(zip(self.counted, cell.split("|")[1:], strict=False))
 
     def count_pk(self, facet: str = "", value: str = "") -> str:
-        """Return the partition of the kind's cells, or of the cells of one value of a facet."""
+        """Return the partition of the kind's cells, or of the cells under one value of a facet."""
         return f"count#{self.name}" + (f"#{facet}={value}" if facet else "")
 
     def list_pk(self, name: str, shard: int) -> str:
+        """Return the partition key of a shard of the list with this name."""
         return f"list#{self.name}#{name}#{shard}of{self.list_shards}"
 
     def list_pks(self, name: str) -> list[str]:
+        """Return the partition keys of all shards of the list with this name."""
         return [self.list_pk(name, shard) for shard in range(self.list_shards)]
 
     def word_pk(self, word: str, shard: int) -> str:
-        """Return the partition of a word's entries in a shard: that of its first letter."""
+        """Return the partition key, in this shard, of all words with the first letter of `word`.
+
+        It is `word#<kind>#<letter, escaped>#<shard>of<word_shards>`.
+        """
         return f"word#{self.name}#{escape(word[0])}#{shard}of{self.word_shards}"
 
     def word_pks(self, word: str) -> list[str]:
+        """Return the partition keys of all shards of a word's entries."""
         return [self.word_pk(word, shard) for shard in range(self.word_shards)]
 
     def entry_key(self, name: str, id: str, sort: str) -> Key:
-        """Return the key of a record's entry in a list."""
+        """Return the key of a record's entry in the list with this name; `sort`: its place."""
         return self.list_pk(name, shard_of(id, self.list_shards)), f"{sort}#{id}"
 
     def shard_pk(self, pk: str, sk: str) -> str:
         """Return the partition key that an entry has with the kind's current number of shards.
 
-        A key that is neither of a list nor of a word is returned as it is.
+        `pk`, `sk`: its key with another number. A key of neither a list nor a word gives its own
+        `pk`.
         """
         shards = {"list": self.list_shards, "word": self.word_shards}.get(pk.partition("#")[0])
         if shards is None:

@@ -15,10 +15,11 @@ from chalicelib.storage.conditions import Attr
 
 
 def discard_words(records: Records[Indexed], word: str, before: int) -> int:
-    """Delete the entries of words that begin with `word` and that a failed write left.
+    """Delete word entries ahead that no record counts, of words that begin with `word`.
 
-    Return how many there were. They belong to a generation that their record does not have.
-    `before`: Unix seconds of the latest that are deleted, because a write may still be running.
+    Return how many were deleted. A failed write left them: their generation is not the record's, or
+    there is no record. Only entries of `before` (Unix seconds) or earlier, because a later write
+    may still be running. `word`: folded.
     """
     old = Attr("at").lte(before)
     count = 0

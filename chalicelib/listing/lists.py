@@ -38,7 +38,7 @@ class Range:
         return bool(self.first or self.end)
 
     def holds(self, sort: str) -> bool:
-        """Return whether a sort key is from `first` on and before `end`; "" is no end."""
+        """Return whether a sort is from `first` on and before `end`; an empty bound is none."""
         return self.first <= sort and (not self.end or sort < self.end)
 
 
@@ -61,15 +61,19 @@ class Lists:
     total: int | None = None
 
     def cost(self, need: int) -> float:
-        """Return an estimate of the cost of finding `need` matching records, in entries read."""
+        """Return an estimate of the cost of finding `need` matching records, in entries read.
+
+        A list of unknown size has UNKNOWN records; of an unknown total, it is read whole.
+        """
         size = UNKNOWN if self.size is None else self.size
         read = need * size / self.total if self.total else size
         return min(size, read) + _QUERY_COST * len(self.names)
 
     def first_queries(self, need: int, after: str | None, forward: bool) -> list[Read]:
-        """Return the call of each partition that reads its first page, to find `need` records.
+        """Return the unsent calls, one a partition, that read a first page, to find `need` records.
 
-        `after`: the position after which the page begins; None: at the beginning.
+        `after`: the position after which it begins; None: at the end of the list where reading
+        begins.
         """
         limit = self._query_limit(need)
         return [self._positions_call(pk, forward, limit, after) for pk in self._partition_keys()]
@@ -82,10 +86,11 @@ class Lists:
         forward: bool = False,
         read: Sequence[table.Rows] | None = None,
     ) -> Iterator[str]:
-        """Yield the positions of matching records, each once, newest first or `forward`.
+        """Yield the positions of matching records, each once, newest first, or oldest if `forward`.
 
-        `need`: how many the caller uses. `after`: the position that they follow. `read`: the
-        results of `first_queries`, if they were sent.
+        `need`: how many the caller uses; it only decides how large the pages are. `after`: the
+        position that they follow. `read`: the results of `first_queries` with the same arguments;
+        None: they are sent here.
         """
         if read is None:
             read = dynamodb.wait_for_results(self.first_queries(need, after, forward))
@@ -100,9 +105,10 @@ class Lists:
         return (position for position, _ in merged if position != after)
 
     def tally_calls(self, most_keys: int | None) -> list[Tallying]:
-        """Return the calls that count the matches among the first `most_keys` of all partitions.
+        """Return the unsent calls, one a partition, that count the matches among the first keys.
 
-        None: among MOST_COUNTED. A record in two of the lists counts twice.
+        They look at `most_keys` of all partitions together, or a little more; None: at
+        MOST_COUNTED. A record in two of the lists counts twice.
         """
         pks = self._partition_keys()
         each = -(-(MOST_COUNTED if most_keys is None else most_keys) // len(pks))
@@ -121,7 +127,10 @@ class Lists:
         return [pk for name in self.names for pk in self.kind.list_pks(name)]
 
     def _query_limit(self, need: int) -> int:
-        """Return a shard's part of `need`, with room for an uneven hash and for filters."""
+        """Return how many entries to read of one partition to find `need` matches in all of them.
+
+        It has room for an uneven hash, and for entries that filters drop; at most _CALL_ENTRIES.
+        """
         part = need / self.kind.list_shards
         if self.rest:
             known = self.size is not None and self.total is not None
@@ -131,10 +140,10 @@ class Lists:
     def _positions_call(
         self, pk: str, forward: bool, limit: int, after: str | None, page: str | None = None
     ) -> Read:
-        """Return the call that reads up to `limit` entries of a partition.
+        """Return the unsent call that reads up to `limit` entries of a partition.
 
-        It results in the positions (`sk`) of those that pass the other filters. The entries follow
-        `page`, where the last page ended, or else `after`.
+        It results in the positions (`sk`) of those that pass the remaining filters. The entries
+        follow `page`, where the last page ended, or else `after`.
         """
         return table.query.call(
             pk,
@@ -165,7 +174,8 @@ class Lists:
     ) -> Iterator[str]:
         """Yield the positions in one partition: of its first page, `rows`, then of larger pages.
 
-        `read_more(limit, after, end_of_page)` returns the call that reads the next page.
+        Each page is read when the one before is used up. `read_more(limit, after, end_of_page)`
+        returns the unsent call of the next page.
         """
         while True:
             yield from (item["sk"] for item in rows.items)
@@ -179,8 +189,9 @@ class Lists:
 def serving_lists(kind: Kind, where: Where, between: Range) -> Lists | None:
     """Return the lists to read without asking the counts; None if the counts have to choose.
 
-    These are the lists of a combination or of a single filter, if they are few. If no filter has
-    lists of its own, it is the list of all.
+    These are: a combined list of exactly these filters; the lists of a single filter, if they are
+    at most FEW_LISTS; the list of all, if no filter has lists. Any other case is None. Their size
+    and total are not set.
     """
     for name, wanted in kind.combined.items():
         if where == {facet: frozenset({value}) for facet, value in wanted.items()}:
@@ -196,10 +207,11 @@ def serving_lists(kind: Kind, where: Where, between: Range) -> Lists | None:
 
 
 def serving_choices(kind: Kind, where: Where, between: Range, known: Counts) -> list[Lists]:
-    """Return each choice of lists that hold all matches.
+    """Return each choice of lists that hold all matches: any of them may be read.
 
     They are the list of all, the lists of each filter, and those of each combination of filters.
-    `known`: the counts, which give their sizes. With `between` their total is unknown.
+    `known`: the counts, which give the size and the total of each, None if no cell has it. With
+    `between` the total is None.
     """
     total = None if between else known.size(where)
     choices = [Lists(kind, ["*"], where, between, known.size({}), total)]
@@ -237,7 +249,10 @@ def names_of_lists(kind: Kind, facet: str, accepted: frozenset[str]) -> list[str
 
 
 def filter_condition(where: Where) -> Condition | None:
-    """Return the condition on list entries for these filters; None for none."""
+    """Return the condition that a list entry passes all of these filters; None for no filters.
+
+    Of the facet SEVERAL, one of the accepted values suffices.
+    """
     conditions = []
     for facet, accepted in where.items():
         attribute, values = Attr(facet), sorted(accepted)

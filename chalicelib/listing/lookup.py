@@ -18,8 +18,9 @@ _LAST: Final = "\U0010ffff"
 def find_records_by_text(kind: Kind, texts: Iterable[str]) -> dict[str, set[str]]:
     """Return, by text, the ids of the records that may have it among `exact` (`Index.build`).
 
-    The caller compares the records, because some do not have it. Texts with the same beginning are
-    close together in the index: one query of a shard finds many.
+    The word index is read, not the records: the caller compares them, because some do not have it.
+    A text of nothing visible has no ids. Texts with the same beginning are close together in the
+    index: one query of a shard finds many.
     """
     words = {text: whole_word(text) for text in texts}
     wanted = [*{*words.values()} - {""}]
@@ -30,9 +31,10 @@ def find_records_by_text(kind: Kind, texts: Iterable[str]) -> dict[str, set[str]
 
 
 def _read_blocks(kind: Kind, wanted: list[str]) -> Iterator[tuple[str, list[str]]]:
-    """Read all partitions that may hold the words; yield each word with its keys in a partition.
+    """Read all partitions that may hold the words; yield (word, its keys in a partition).
 
-    A word comes once for each of its partitions, also if it has no keys there.
+    A key is the `sk` of a word entry. A word comes once for each of its partitions, also with no
+    keys. `wanted`: words as a whole (`whole_word`), each once.
     """
     partitions: dict[str, list[str]] = {}
     for word in sorted(wanted, key=_key_prefix):
@@ -44,11 +46,11 @@ def _read_blocks(kind: Kind, wanted: list[str]) -> Iterator[tuple[str, list[str]
 
 
 def _read_partition(pk: str, begins: Sequence[str]) -> DynamoCall[list[list[str]]]:
-    """Return the call that reads one partition, and results in the keys of each prefix, in order.
+    """Return the unsent call that reads one partition; its result is the keys of each prefix.
 
-    `begins`: the prefixes, sorted. About 10,000 keys of one prefix are read at most. One query
-    reads from the first prefix on; the next from the first prefix that was not reached, or after
-    the last key of a prefix whose keys were cut off.
+    `begins`: the prefixes, sorted. A key is an `sk`. About 10,000 keys of one prefix are read at
+    most. One query reads from the first prefix on; the next from the first prefix that was not
+    reached, or after the last key of a prefix whose keys were cut off.
     """
     blocks: list[list[str]] = []
 
@@ -82,5 +84,5 @@ def _read_partition(pk: str, begins: Sequence[str]) -> DynamoCall[list[list[str]
 
 
 def _key_prefix(word: str) -> str:
-    """Return the beginning of the keys of a word as a whole."""
+    """Return the beginning of the `sk` of all entries of a word as a whole."""
     return f"{escape(word)}#"

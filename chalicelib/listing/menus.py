@@ -31,16 +31,16 @@ class Menu:
 def read_menus(
     kind: Kind, where: Mapping[str, frozenset[str]], measure: str
 ) -> tuple[dict[str, Menu], tuple[str, ...]]:
-    """Return the menu of each facet, and the lowest and the highest text of a measure.
+    """Return the menu of each facet, and (lowest, highest) text of a measure; () without a record.
 
     The menus count the whole shelf. Of `where` only the first value of the split facet narrows
-    them, to the records with it or with none; records with too many values count if they match all
-    of it. The texts are those of the records that match all of `where`; () if there are none.
-    Raises Reindexing.
+    them, to the records with it or with none; records with too many values of the facet with
+    several count if they match all of it. The texts are those of the records that match all of
+    `where`. Raises Reindexing.
     """
     where = key_parts(kind, where)
     scans = [Scan(kind, where, {}, measure, forward) for forward in (True, False)]
-    ends = [scan.parts([scan.in_order]) for scan in scans]
+    ends = [scan.unread_partitions([scan.ordered_list]) for scan in scans]
     first = FEW if kind.split in where else 1
     calls: list[dynamodb.DynamoCall[Any]] = [table.get.call(upgrades.RELEASE)]
     for scan, parts in zip(scans, ends, strict=True):
@@ -55,14 +55,14 @@ def read_menus(
         for pk in kind.list_pks(f"{kind.several}*")
     ]
     results = iter(dynamodb.wait_for_results(calls))
-    needed = {scans[0].in_order, *(f"@{facet}" for facet in kind.menus)} & kind.since.keys()
+    needed = {scans[0].ordered_list, *(f"@{facet}" for facet in kind.menus)} & kind.since.keys()
     upgrades.limit_to_release(kind, needed, next(results))
     bounds = list[str]()
     for scan, parts in zip(scans, ends, strict=True):
         for part in parts:
-            part.add(next(results))
+            part.add_rows(next(results))
         scan.read_on(parts, 1, first)
-        bounds += [one.rpartition("#")[0] for one in scan.merge(parts)[0][:1]]
+        bounds += [one.rpartition("#")[0] for one in scan.merge_positions(parts)[0][:1]]
     split = next((value for value in where.get(kind.split, ()) if value), None)
     read = {facet: next(results) for facet in kind.menus}
     several = list(results)
@@ -76,12 +76,17 @@ def read_menus(
 def _sum_menu(
     kind: Kind, facet: str, rows: table.Rows, split: str | None, uncounted: Sequence[table.Rows]
 ) -> Menu:
-    """Return a menu from its cells, and from the records that they do not count."""
+    """Return a menu of up to MOST_VALUES, from its cells and from records that they do not count.
+
+    `rows`: the shards of its cells; `split`: as of `_number_in`; `uncounted`: entries of the
+    records with too many values, whose values are counted here. Values that were hashed in the key
+    are left out.
+    """
     numbers = Counter[str]()
     for item in rows.items:
         numbers[item["sk"].rpartition("#")[0]] += _number_in(item, split)
     for item in (item for part in uncounted for item in part.items):
-        if kind.are_many(item[SEVERAL]):
+        if kind.are_too_many(item[SEVERAL]):
             numbers.update(item[SEVERAL])
     last = rows.items[-1]["sk"].rpartition("#")[0] if rows.after is not None else None
     longest = _HASHED[facet == kind.several]
@@ -96,9 +101,9 @@ def _sum_menu(
 
 
 def _number_in(item: Item, split: str | None) -> int:
-    """Return how many records a cell counts: of those with a value of the split facet only `split`.
+    """Return how many records a cell's shard counts: with the split value `split`, or with none.
 
-    The records without such a value count too. `split` None: all records.
+    `split` None: all records.
     """
     number = int(item.get("n", 0))
     if split is not None:

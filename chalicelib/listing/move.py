@@ -16,11 +16,11 @@ _ATTEMPTS: Final = 20
 
 
 def reindex(records: Records[Indexed], id: str, read: Item | None = None) -> bool:
-    """Write one record's entries as the current code indexes it; return whether any differed.
+    """Write a record's entries and `index` as the current code makes them; return whether it wrote.
 
-    `read`: its item, if it was read already. The record gets a new version, so that a writer who
-    read it before does not remove entries from their old places. Raises Busy if the record keeps
-    changing.
+    False: they are so already, or there is no record. `read`: its item, if it was read already. The
+    record gets a new version, so that a writer who read it before does not remove entries from
+    their old places. Raises Busy if the record keeps changing.
     """
     for _ in range(_ATTEMPTS):
         item, read = read or table.get(records.key(id)), None

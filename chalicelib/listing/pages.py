@@ -21,9 +21,10 @@ MOST_NAMED: Final = 1_000  # records that may have a text, which are loaded and 
 
 
 def count(kind: Kind, where: Mapping[str, frozenset[str]]) -> int:
-    """Return how many records have one of the accepted values in every facet of `where`.
+    """Return how many records have, in every facet of `where`, one of the accepted values.
 
-    Facets: `counted` ones, and at most one of `under`.
+    Reads the count cells. Facets are `counted` ones, and at most one of `under`; raises ValueError
+    for others, Reindexing for one that not all records are counted for yet.
     """
     parts = key_parts(kind, where)
     total = _read_counts_for_total(kind, parts).size(parts)
@@ -33,9 +34,9 @@ def count(kind: Kind, where: Mapping[str, frozenset[str]]) -> int:
 
 
 def count_each(kind: Kind, facet: str, values: Sequence[str]) -> list[int | None]:
-    """Return how many records have each of these values of a facet, in order.
+    """Return how many records have each of these values of a facet, in order, from the count cells.
 
-    Each is None if no cells count the facet.
+    Without a read, each is None if no cells count the facet. Raises Reindexing.
     """
     if facet not in {*kind.counted, *kind.under} or not values:
         return [None] * len(values)
@@ -45,7 +46,7 @@ def count_each(kind: Kind, facet: str, values: Sequence[str]) -> list[int | None
 
 
 def _read_counts_for_total(kind: Kind, where: Where) -> Counts:
-    """Read the cells that have the total of `where`.
+    """Read the cells that have the total of `where`, whose values are key parts.
 
     The counts hold for all its facets together, not for fewer of them. Raises Reindexing.
     """
@@ -57,12 +58,14 @@ def _read_counts_for_total(kind: Kind, where: Where) -> Counts:
 def read_page(kind: Kind, query: Query, load: Load[R]) -> Page[R]:
     """Return one page of the list that a query asks for, in its order.
 
-    `load` returns the records of ids that exist, in order. Raises Invalid for a search that matches
-    too much, a page that is too deep, too many values of a facet, or a cursor of another list;
-    Reindexing if not all records are indexed for it yet.
+    `load` returns the records of ids that exist, in order. Records that changed meanwhile and do
+    not match now are left out. The total is exact, or a lower bound if the page says so. A search
+    of nothing visible finds nothing. Raises Invalid for a search that matches too much, a page that
+    is too deep, too many values of a facet, or a cursor of another list; Reindexing if not all
+    records are indexed for it yet.
     """
     where = key_parts(kind, query.where)
-    kind = upgrades.limit_to_indexed(kind, _features(kind, query, where))
+    kind = upgrades.limit_to_indexed(kind, _needed_features(kind, query, where))
     identity = list_identity(kind, query, where)
     start = begin_page(query, identity)
     terms = words.search_terms(query.search)
@@ -95,7 +98,10 @@ def read_page(kind: Kind, query: Query, load: Load[R]) -> Page[R]:
 
 
 def _load_named(kind: Kind, query: Query, load: Load[R]) -> list[R]:
-    """Return the records with the external id and the exact texts of a query. Raise TooBroad."""
+    """Return the records with the external id and all exact texts of a query, whatever its filters.
+
+    They are loaded and compared. Raises TooBroad if more than MOST_NAMED would be loaded.
+    """
     found = [find_records_by_text(kind, [text])[text] for text in query.exact.values()]
     if query.external_id:
         found.append(set(external_ids.find_records(kind.identified, query.external_id)))
@@ -109,9 +115,13 @@ def _load_named(kind: Kind, query: Query, load: Load[R]) -> list[R]:
     ]
 
 
-def begin_page(query: Query, asked: Mapping[str, object]) -> Cursor:
-    """Return where the page begins. Raise Invalid for a cursor of another list, or too deep."""
-    start = cursor.parse(query.cursor, asked) if query.cursor else Cursor("", query.page)
+def begin_page(query: Query, identity: Mapping[str, object]) -> Cursor:
+    """Return where the page begins: the cursor, or without one `Cursor("", <number of the page>)`.
+
+    `identity`: of the list (`list_identity`). Raises Invalid for a cursor of another list, and if
+    `page` × limit exceeds the query's `deepest`, unless that is None.
+    """
+    start = cursor.parse(query.cursor, identity) if query.cursor else Cursor("", query.page)
     if query.deepest is not None and start.page * query.limit > query.deepest:
         message = f"reaches beyond the first {query.deepest} results; narrow the list instead"
         raise Invalid.field("page", "too_deep", message)
@@ -119,9 +129,9 @@ def begin_page(query: Query, asked: Mapping[str, object]) -> Cursor:
 
 
 def walk_pages(read: Callable[[Query], Page[R]], query: Query) -> Iterator[Page[R]]:
-    """Yield the pages of a query from its cursor on; none if the cursor is None.
+    """Yield the pages of a query to the end of the list, from its cursor on; `read` reads one page.
 
-    `read` reads one page.
+    A query without a cursor begins with its page number.
     """
     following: str | None = query.cursor
     while following is not None:
@@ -130,23 +140,30 @@ def walk_pages(read: Callable[[Query], Page[R]], query: Query) -> Iterator[Page[
         following = page.next
 
 
-def _features(kind: Kind, query: Query, where: Where) -> set[str]:
-    """Return the facets and the order that a query needs, by their names in the kind's `since`."""
+def _needed_features(kind: Kind, query: Query, where: Where) -> set[str]:
+    """Return the facets and the order that a query needs, by their names in the kind's `since`.
+
+    An order is `*<order>`; the facet SEVERAL has its own name.
+    """
     facets = {kind.several if facet == SEVERAL else facet for facet in where}
     return facets | {f"*{query.order}"} if query.order else facets
 
 
 def _fits(index: Index, query: Query, where: Where, terms: Iterable[str]) -> bool:
-    """Return whether a record is among the results: by its filters, terms and range."""
+    """Return whether a record matches the filters, the terms, and the range of the query."""
     return index.matches(where, terms) and query.between.holds(index.sort)
 
 
 def page_of(kind: Kind, query: Query, records: Iterable[R]) -> Page[R]:
-    """Return the query's page of `records`, which are all results of the query, in any order."""
+    """Return the query's page of `records`, sorted here; the total is their number.
+
+    `records`: all results of the query, in any order. Nothing is read. Raises Invalid for a cursor
+    of another list.
+    """
     identity = list_identity(kind, query, key_parts(kind, query.where))
     start = cursor.parse(query.cursor, identity) if query.cursor else Cursor("", query.page)
     places = {query.position_of(record): record for record in records}
-    left = query.in_order(places, start.position)
+    left = query.sort_positions(places, start.position)
     if not start.position:
         left = left[(start.page - 1) * query.limit :]
     shown = left[: query.limit]
@@ -156,7 +173,11 @@ def page_of(kind: Kind, query: Query, records: Iterable[R]) -> Page[R]:
 
 
 def list_identity(kind: Kind, query: Query, where: Where) -> dict[str, object]:
-    """Return what identifies the list of a query: a cursor is valid only for an equal one."""
+    """Return a dict that identifies the list of a query: a cursor is valid only for an equal one.
+
+    It has the kind, filters, search, range, order, external id, exact texts and measures, but
+    neither page nor limit.
+    """
     return {
         "kind": kind.name,
         "where": {facet: sorted(accepted) for facet, accepted in where.items()},

@@ -85,7 +85,11 @@ class Listing(Generic[R]):
     # --- Without a search -------------------------------------------------------------------------
 
     def browse_positions(self) -> Slice:
-        """Return the positions of the page of a list without a search."""
+        """Read the positions of the page of a list without a search, and the total.
+
+        If it is clear which lists to read, and the page is near the beginning, that is one round
+        trip; otherwise the counts choose the lists (`_read_cheapest`).
+        """
         quick = self._serving_lists()
         if quick is None or self.skip + self.query.limit > _NEAR:
             return self._read_cheapest()
@@ -98,7 +102,10 @@ class Listing(Generic[R]):
         return self._slice_results(quick, total, results[len(cells) :])
 
     def _serving_lists(self) -> Lists | None:
-        """Return the lists to read at once, before any count; None if counts have to choose."""
+        """Return the lists to read at once, before any count; None if counts have to choose.
+
+        For another order than the kind's that is its list, only without filters and range.
+        """
         if not self.query.order:
             return serving_lists(self.kind, self.where, self.query.between)
         if self.where or self.query.between:
@@ -114,16 +121,17 @@ class Listing(Generic[R]):
         return is_counted(self.kind, self.where) and not self.query.between
 
     def _tally_calls(self, base: Lists, most_keys: int | None = None) -> list[lists.Tallying]:
-        """Return the calls that count the matches in these lists; [] if some would count twice.
+        """Return the unsent calls that count the matches in these lists; [] if some could twice.
 
-        `most_keys`: how many keys they read; None: as many as the query allows.
+        They may with two values of the facet with several: a record can be in both lists.
+        `most_keys`: how many keys they look at; None: as many as the query allows.
         """
         # If a record may be in two of the lists, records are counted by position.
         is_once = len(self.where.get(SEVERAL, ())) < 2
         return base.tally_calls(most_keys or self.query.most_counted) if is_once else []
 
     def _slice_calls(self, base: Lists, *, is_counted: bool) -> list[DynamoCall[Any]]:
-        """Return the calls for a page of these lists; `_slice_results` takes their results.
+        """Return the unsent calls for a page of these lists; `_slice_results` takes their results.
 
         Unless `is_counted`, calls that count the matches come first.
         """
@@ -131,7 +139,7 @@ class Listing(Generic[R]):
         return reads if is_counted else [*self._tally_calls(base), *reads]
 
     def _slice_results(self, base: Lists, total: int | None, results: Sequence[Any]) -> Slice:
-        """Return the page from the results of `_slice_calls`.
+        """Return the page from the results of `_slice_calls`; read on if the first pages are short.
 
         `total`: None if it is not known; then it is the sum of the tallies, or if there are none,
         all positions are read and counted.
@@ -147,7 +155,12 @@ class Listing(Generic[R]):
         return self._cut_to_limit(islice(positions, self.skip, self.need), total, at_least)
 
     def _read_cheapest(self) -> Slice:
-        """Read the counts, and then the page from the lists that cost least by these counts."""
+        """Read the counts, and then the page from the lists that cost least by these counts.
+
+        With values of the facet with several, a probe of up to _PROBE keys counts the list in the
+        same round trip; if it reaches the end, it has the size and the total. With `between` and no
+        such probe, the total is not known. Another order than the kind's: `_read_in_order`.
+        """
         probe, probing = None, list[lists.Tallying]()
         if SEVERAL in self.where:
             several = {SEVERAL: self.where[SEVERAL]}
@@ -168,9 +181,10 @@ class Listing(Generic[R]):
         return self._read_slice(min(ways, key=lambda way: way.cost(self.need)), total)
 
     def _read_slice(self, base: Lists, total: int | None) -> Slice:
-        """Read the page from these lists; count their records if `total` is None.
+        """Read the page from these lists, from the nearer end if the total is known.
 
-        A page beyond a known total is empty. Raises Invalid for a page too deep to be counted.
+        With `total` None, its records are counted too. A page beyond a known total is empty,
+        without a read. Raises Invalid for a page too deep to be counted.
         """
         query = self.query
         if total is not None and self.skip >= total and not self.after:
@@ -192,10 +206,11 @@ class Listing(Generic[R]):
         return self._slice_results(base, total, dynamodb.wait_for_results(calls))
 
     def _read_in_order(self, ways: list[Lists], total: int | None, known: Counts) -> Slice:
-        """Read the page in another order.
+        """Read the page in another order than the kind's.
 
-        With `between`, or if there are so few matches that it is cheaper, all of them are loaded
-        and sorted; otherwise the list with that order is read.
+        With `between`, or if there are so few matches that it is cheaper, the cheapest lists are
+        read and all their records loaded and sorted; otherwise the list with that order is read.
+        `ways`: the choices of lists; `known`: the counts.
         """
         size = known.size({}) or 0
         few = total is not None and total <= _FEW
@@ -208,7 +223,10 @@ class Listing(Generic[R]):
         return self._read_slice(Lists(self.kind, order, self.where, size=size, total=total), total)
 
     def _sort_records(self, ids: list[str]) -> Slice:
-        """Load these records, and return the page of those that match, in order."""
+        """Load all of these records, and return the page of those that match now, sorted.
+
+        The total is the number of those. Filters and range are compared, not the search.
+        """
         positions = [
             self.query.position_of(record)
             for record in self._load_in_parts(ids)
@@ -218,14 +236,17 @@ class Listing(Generic[R]):
         return self._slice_positions(positions, len(positions))
 
     def _load_in_parts(self, ids: list[str]) -> Iterator[R]:
-        """Yield the records with these ids, and load them in parts to save memory."""
+        """Yield the records with these ids, loaded in parts to save memory."""
         for part in batches(ids, _LOADED_AT_ONCE):
             yield from self.load(list(part))
 
     # --- With a search ----------------------------------------------------------------------------
 
     def search_positions(self, terms: list[str]) -> Slice:
-        """Return the positions of the page of a search."""
+        """Read the positions of the page of a search, and the total, all in the requested order.
+
+        `terms`: of the search, folded; at least one. Raises TooBroad.
+        """
         where = self.where
         is_filtered = bool(where or self.query.order)
         matching, unchecked, known = match_terms(self.kind, where, terms, is_filtered)
@@ -233,7 +254,7 @@ class Listing(Generic[R]):
             matching.keep(self.query.between.holds)
         if unchecked:
             matches = self._load_and_filter(
-                verify_matches(self.kind, matching, all_of=False)[0], unchecked
+                verify_matches(self.kind, matching, read_all_entries=False)[0], unchecked
             )
         else:
             matches = self._verify_and_filter(matching, known if where else None)
@@ -243,7 +264,7 @@ class Listing(Generic[R]):
         return self._slice_positions(positions, len(positions), matching.at_least)
 
     def _load_and_filter(self, matches: Found, terms: list[str]) -> Found:
-        """Load the found records; return those that match the filters and these terms, by id.
+        """Load the found records; return {id: sort} of those that pass the filters and terms.
 
         The range is not compared, nor are the other words of the search.
         """
@@ -255,13 +276,14 @@ class Listing(Generic[R]):
         }
 
     def _verify_and_filter(self, matching: Matches, known: Counts | None) -> Found:
-        """Verify the matches, which are read; return those that pass the filters, by id.
+        """Return {id: sort} of the matches that no failed write left, and that pass the filters.
 
-        All verified ones pass if `known` is None; none is read if it counts none. Their list
-        entries are read, or a whole list if that is cheaper.
+        `known`: the counts; None if there are no filters: all verified ones pass. If it counts no
+        record, nothing is read. Otherwise the list entries of the matches are read, or the smallest
+        list whole if that is cheaper.
         """
         if known is None:
-            return verify_matches(self.kind, matching, all_of=False)[0]
+            return verify_matches(self.kind, matching, read_all_entries=False)[0]
         total = known.size(self.where)
         if total == 0:
             return {}
@@ -269,16 +291,17 @@ class Listing(Generic[R]):
         sized = [way for way in ways if way.size is not None]
         smallest = min(sized, key=lambda way: way.size or 0)
         if len(matching) * _ENTRIES_A_UNIT > (smallest.size or 0):
-            verified, _ = verify_matches(self.kind, matching, all_of=False)
+            verified, _ = verify_matches(self.kind, matching, read_all_entries=False)
             passing = map(id_of, smallest.read_positions(total or smallest.size or 0))
             return {id: verified[id] for id in passing if id in verified}
-        verified, entries = verify_matches(self.kind, matching, all_of=True)
+        verified, entries = verify_matches(self.kind, matching, read_all_entries=True)
         return {id: verified[id] for id in entries if _entry_passes(entries[id], self.where)}
 
     def _sort_found(self, matches: Found, at_least: bool, known: Counts) -> Slice:
-        """Return the page of the found records in another order.
+        """Return the page of all found records in another order; `at_least` is passed on.
 
-        It loads them, or reads the list in that order, whichever is cheaper.
+        It loads them all and sorts them, or, of more than are cheap to load, reads the whole list
+        in that order and keeps the found ones.
         """
         if len(matches) * ENTRIES_A_RECORD <= max(_FEW * ENTRIES_A_RECORD, known.size({}) or 0):
             in_order = self._sort_records(list(matches))
@@ -294,8 +317,8 @@ class Listing(Generic[R]):
     # --- Both -------------------------------------------------------------------------------------
 
     def _slice_positions(self, positions: list[str], total: int, at_least: bool = False) -> Slice:
-        """Return the page, from the positions of all matches."""
-        in_order = self.query.in_order(positions, self.after)
+        """Return the page, from the positions of all matches in any order."""
+        in_order = self.query.sort_positions(positions, self.after)
         return self._cut_to_limit(iter(in_order[self.skip : self.need]), total, at_least)
 
     def _cut_to_limit(self, following: Iterable[str], total: int, at_least: bool) -> Slice:
@@ -309,20 +332,24 @@ class Listing(Generic[R]):
 
 
 def id_of(position: str) -> str:
-    """Return the id of the record at a position."""
+    """Return the id of the record at a position: what follows its last #."""
     return position.rsplit("#", 1)[1]
 
 
 def _sum_tallies(tallied: list[table.Tally]) -> tuple[int, bool]:
-    """Return how many passed in all partitions, and whether there may be more in them."""
+    """Return how many passed in all partitions, and whether there may be more in them.
+
+    In the second case they are MOST_COUNTED at most.
+    """
     passed, whole = sum(part.passed for part in tallied), all(part.whole for part in tallied)
     return (passed, False) if whole else (min(passed, lists.MOST_COUNTED), True)
 
 
 def _with_probed_size(way: Lists, probe: Lists, probed: list[table.Tally]) -> Lists:
-    """Return `way` with the size that the probe found if both read the same lists, else unchanged.
+    """Return `way` with the size that the probe found; unchanged if it reads other lists.
 
-    The size is UNKNOWN if the probe did not reach the end of the lists.
+    The size is UNKNOWN if the probe did not reach the end of the lists. `probe`: the lists that it
+    read; `probed`: what it found in each partition.
     """
     if list(way.names) != list(probe.names):
         return way

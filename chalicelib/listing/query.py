@@ -50,26 +50,33 @@ class Query:
     exact: Mapping[str, str] = field(default_factory=dict)
 
     def continue_after(self, cursor: str | None) -> "Query":
-        """Return a query of the same list that begins after a cursor; without one, at `page`."""
+        """Return a query of the same list that begins after a cursor; None or "": at `page`."""
         return replace(self, cursor=cursor or "")
 
     def position_of(self, record: Indexed) -> str:
-        """Return the position of a record in the requested order."""
+        """Return the position of a record in the requested order, `<sort in that order>#<id>`.
+
+        A record without a text for that order has `!`.
+        """
         sort = record.index.orders.get(self.order, "!") if self.order else record.index.sort
         return f"{sort}#{record.id}"
 
-    def in_order(self, positions: Iterable[str], after: str | None) -> list[str]:
-        """Return the positions in the requested order: those that follow `after`; None: all."""
+    def sort_positions(self, positions: Iterable[str], after: str | None) -> list[str]:
+        """Return these positions in the requested order, each once: all that follow `after`.
+
+        `after` None or "": all.
+        """
         in_order = sorted(set(positions), reverse=not self.forward)
         if not after:
             return in_order
         return [place for place in in_order if (place > after if self.forward else place < after)]
 
     def fields_to_load(self, shown: Iterable[str]) -> tuple[str, ...]:
-        """Return the fields to load so that the fields `shown` can be shown; none: all fields.
+        """Return the fields to load, so that the fields `shown` can be shown; () means all fields.
 
-        Adds only `index`, if records are compared with the request. All are loaded if `shown` is
-        empty, or the request has exact texts.
+        All are loaded if `shown` is empty, or the query has exact texts. `index` is added if
+        records are compared: if the query has filters, a search, a range, an order, an external id
+        or measures.
         """
         fields = tuple(shown)
         if self.exact:

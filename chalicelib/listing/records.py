@@ -41,9 +41,9 @@ class Records(Generic[R_co]):
     made_of: Mapping[str, Iterable[str]] = field(default_factory=dict)
 
     def load(self, wanted: Iterable[str], fields: Iterable[str] = ()) -> list[R_co]:
-        """Return the records with these ids that exist, in the order of the ids.
+        """Read the records with these ids; return those that exist, in the order of the ids.
 
-        `fields`: only what these fields are made of; empty: all.
+        `fields`: load only what these fields are made of, the id and the version; empty: all.
         """
         attributes = [made for name in fields for made in self.made_of.get(name, (name,))]
         only = ("id", "version", *attributes) if attributes else ()
@@ -52,18 +52,18 @@ class Records(Generic[R_co]):
         return [self.read(items[key]) for key in keys if key in items]
 
     def find(self, id: str, fields: Iterable[str] = ()) -> R_co | None:
-        """Return the record with this id, or None."""
+        """Read the record with this id; return None if there is none, or it cannot be one."""
         return next(iter(self.load([id] if ids.may_be(self.prefix, id) else [], fields)), None)
 
     def get(self, id: str, fields: Iterable[str] = ()) -> R_co:
-        """Return the record with this id. Raise NotFound."""
+        """Read the record with this id; raise NotFound if there is none."""
         return NotFound.unless(self.find(id, fields), self.what or self.kind.name, id)
 
     def insert(self, commit: Commit, fields: Item, **room: int) -> Item:
         """Add a new record with its list entries to a commit; return the item that it writes.
 
-        The commit raises ConditionFailed if the id is taken. `room`: `inside` and `room` of
-        `change`.
+        `fields`: of the record, without `index`. Sending the commit raises ConditionFailed if the
+        id is taken. `room`: `inside` and `room` of `entries.change`.
         """
         id, new, free = fields["id"], self.index(fields), table.absent
         return self.write(commit, id, None, new, fields, when=free, otherwise=None, **room)
@@ -83,9 +83,9 @@ class Records(Generic[R_co]):
         """Add a new version of a record, with its list entries, to a commit; return its item.
 
         `fields`: of the new version. `before`, `after`: the indexes of the old version (None: there
-        is none) and of the new one (None: the record is deleted). `when`, `otherwise`: the
-        condition on the record, and what is raised if it fails. `room`: `inside` and `room` of
-        `change`.
+        is none) and of the new one (None: the record is deleted, and the item has no `index`).
+        `when`, `otherwise`: the condition on the record, and what sending raises if it fails; None:
+        ConditionFailed. `room`: `inside` and `room` of `entries.change`.
         """
         index = change(commit, self.kind, id, before, after, **room)
         pk, sk = self.key(id)

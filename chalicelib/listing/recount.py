@@ -68,7 +68,10 @@ def recount(kind: Kind) -> Recount:
 
 
 def _count_and_load(kind: Kind) -> tuple[Mapping[_Place, Number], Stored[_Place]]:
-    """Return the numbers that cells should have by the list, and then those that they have."""
+    """Return the numbers that cells should have by the list, and then those that they have.
+
+    Both are by (key of the cell, attribute); the second are by shard, too.
+    """
     counted = _compute_cell_numbers(kind)
     return counted, _load_stored_cells(kind, {pk for (pk, _), _ in counted})
 
@@ -76,12 +79,12 @@ def _count_and_load(kind: Kind) -> tuple[Mapping[_Place, Number], Stored[_Place]
 def find_disagreement(
     look: Callable[[], tuple[Counted[K], Stored[K]]],
 ) -> tuple[Counted[K], dict[K, tuple[Number, Number]]]:
-    """Return what was counted last, and for each wrong cell its (stored, counted) values.
+    """Return what was counted last, and {cell: (stored, counted)} of each wrong cell.
 
-    `look` counts, then reads the stored values; it is repeated up to three times while they differ.
-    Clients write during a look. So a cell is wrong only if each time it differs from the records,
-    before and after the look, by more than it changed during the look. A busy cell must be wrong by
-    more than that; otherwise it is found at a quieter time.
+    `look` counts, then reads the stored values, by shard; it is repeated up to three times while
+    some differ. Clients write during a look. So a cell is wrong only if it differed in the first
+    look, and in each later one by more than its stored shards changed since the look before. A busy
+    cell must be wrong by more than that; otherwise it is found at a quieter time.
     """
     counted, after = look()
     suspects = {
@@ -104,7 +107,11 @@ def find_disagreement(
 
 
 def _is_explained(first: Mapping[str, object], last: Mapping[str, object], counted: Number) -> bool:
-    """Return whether writes during a look can explain how a cell differs from the records."""
+    """Return whether writes can explain how a cell differs from the records.
+
+    `first`, `last`: its stored shards before and after the records were counted. They can if
+    `counted` is within both sums, give or take all changes of shards.
+    """
     changes = Counter(last)
     changes.subtract(first)
     changed = sum(map(abs, changes.values()))
@@ -119,10 +126,10 @@ def _sum_shards(cell: Fields) -> Number:
 
 
 def repair(wrong: Iterable[Wrong]) -> None:
-    """Add to each wrong cell what it lacks, in a transaction of its own. Raises Busy.
+    """Add to each wrong cell what it lacks, each in a transaction of its own. Raises Busy.
 
-    Counts that are written at the same time stay. A difference is added once, also if an answer is
-    lost.
+    The difference is added, so counts that are written at the same time stay. It is added once,
+    also if an answer is lost. One without shards whose record is gone is passed over.
     """
     for cell in wrong:
         commit, difference = Commit(), {cell.attribute: cell.counted - cell.stored}
@@ -134,9 +141,9 @@ def repair(wrong: Iterable[Wrong]) -> None:
 
 
 def walk_entries(kind: Kind, fields: Sequence[str], first: str = "") -> Iterator[dict[str, str]]:
-    """Yield the entries of the list of all from the sort `first` on, newest first in each shard.
+    """Read the list of all, shard by shard; yield its entries from the sort `first` on.
 
-    Each entry has `sk` and these facets.
+    Each shard's newest come first. An entry has `sk` and these facets, those that it has.
     """
     where = table.sk.gte(first) if first else None
     for pk in kind.list_pks("*"):
@@ -146,12 +153,15 @@ def walk_entries(kind: Kind, fields: Sequence[str], first: str = "") -> Iterator
 
 
 def _compute_cell_numbers(kind: Kind) -> Mapping[_Place, Number]:
-    """Read the list of all, and return each number that a cell should have: counts, and any sum."""
+    """Read the list of all, and return the number that each (cell, attribute) should have.
+
+    The numbers are counts, in menus too, and the sum of the `summed` facet.
+    """
     numbers: defaultdict[_Place, Number] = defaultdict(int)
     facets = (*kind.counted, *kind.under, *filter(None, [kind.summed]))
     for item in walk_entries(kind, [*dict.fromkeys(facets), *([SEVERAL] if kind.menus else [])]):
-        for pk, cell in kind.cells(item, item.get(SEVERAL, ())):
-            for name, n in kind.numbers(pk, item).items():
+        for pk, cell in kind.cell_keys(item, item.get(SEVERAL, ())):
+            for name, n in kind.cell_increments(pk, item).items():
                 numbers[(pk, cell), name] += n
     return numbers
 
@@ -159,7 +169,8 @@ def _compute_cell_numbers(kind: Kind) -> Mapping[_Place, Number]:
 def _load_stored_cells(kind: Kind, pks: Iterable[str]) -> Stored[_Place]:
     """Return the stored numbers of the cells in these partitions and of the whole kind, by shard.
 
-    The numbers of a cell of 1.0.0 are those of the cell that it would be merged into.
+    Those of the menus are added. The numbers of a cell of 1.0.0 are those of the cell that it would
+    be merged into.
     """
     shards: defaultdict[_Place, dict[str, Number]] = defaultdict(dict)
     menus = (kind.menu_key(facet)[0] for facet in kind.menus)

@@ -47,7 +47,7 @@ class Matches:
         return id in self.sure or id in self.claimed
 
     def keep(self, holds: Callable[[str], bool]) -> None:
-        """Keep only the matches with a sort for which `holds` is true."""
+        """Drop the matches whose sort does not pass `holds`, and the claims whose sort does not."""
         self.sure = {id: sort for id, sort in self.sure.items() if holds(sort)}
         self.claimed = {
             id: kept
@@ -62,7 +62,11 @@ class Matches:
             self.claimed.setdefault(id, set()).update(generations)
 
     def meet(self, other: "Matches") -> "Matches":
-        """Return the matches that are in both: the intersection."""
+        """Return a new set of the matches that are in both: the intersection.
+
+        It is sure only of those that both are sure of; the claims of others are those that both
+        have. It has `at_least` if one of them has.
+        """
         both = Matches(at_least=self.at_least or other.at_least)
         for id in self.sure.keys() | self.claimed.keys():
             if id not in other:
@@ -82,9 +86,10 @@ def match_terms(
     """Read the word index; return (matches, terms that were not checked, counts of `where`).
 
     The matches are those of all narrow terms: a term is narrow if its matches can be read
-    completely. They are not verified (`verify_matches`), and the caller has to compare their
-    records with the other terms. The counts are None unless `counted`. Raises TooBroad if no term
-    is narrow.
+    completely. They pass no filter, and are not verified (`verify_matches`); the caller has to
+    compare their records with the other terms. If no term is narrow, the longest is read as a whole
+    word only, with `at_least` set; raises TooBroad if that finds none, or too many. `where` is only
+    counted, in the same round trip: the counts are None unless `counted`.
     """
     read = sorted(terms, key=len, reverse=True)[:_MOST_READ]
     cells = count_calls(kind, where) if counted else []
@@ -109,7 +114,7 @@ def match_terms(
 
 
 def _find_whole_words(kind: Kind, term: str) -> Matches:
-    """Return the matches that have the term as a whole word, with `at_least` set.
+    """Read the matches that have the term as a whole word; return them with `at_least` set.
 
     Raises TooBroad if there are none or too many.
     """
@@ -123,21 +128,25 @@ def _find_whole_words(kind: Kind, term: str) -> Matches:
 def find_matches(kind: Kind, term: str, most_matches: int, suffix: str = "") -> Matches | None:
     """Read all matches of a term; return None if there are more than `most_matches`.
 
-    `suffix`: what follows the term in the key, `#` for the term as a whole word.
+    They are not verified. `suffix`: what follows the term in the key, `#` for the term as a whole
+    word.
     """
     terms_read, calls = _term_calls(kind, [term], most_matches, suffix)
     results = dynamodb.wait_for_results(calls)
     return _narrow_terms(zip(terms_read, results, strict=True), most_matches).get(term)
 
 
-def verify_matches(kind: Kind, matches: Matches, all_of: bool) -> tuple[Found, dict[str, Item]]:
-    """Return the matches without those that a failed write left, and list entries by record id.
+def verify_matches(
+    kind: Kind, matches: Matches, read_all_entries: bool
+) -> tuple[Found, dict[str, Item]]:
+    """Return {id: sort} of the matches that no failed write left, and list entries by record id.
 
-    A claimed match is verified by its entry in the list of all. `all_of`: the entries of every
-    match are read; otherwise only those of the claimed ones.
+    A sure match is taken as it is. A claimed one is verified by its entry in the list of all, whose
+    generation must be the claimed one. These entries are read and returned; with `read_all_entries`
+    also those of the sure matches, if they exist.
     """
     sorts = {id: {sort for sort, _ in claims} for id, claims in matches.claimed.items()}
-    if all_of:
+    if read_all_entries:
         for id, sort in matches.sure.items():
             sorts.setdefault(id, set()).add(sort)
     entries = table.batch_get(
@@ -156,7 +165,10 @@ def verify_matches(kind: Kind, matches: Matches, all_of: bool) -> tuple[Found, d
 def _term_calls(
     kind: Kind, terms: list[str], most_matches: int, suffix: str = ""
 ) -> tuple[list[str], list[DynamoCall[Matches | None]]]:
-    """Return the term of each call, and the calls, one for each term and shard."""
+    """Return the term of each unsent call, and the calls: one for each term and shard.
+
+    Each results in the matches in the shard, None for too many.
+    """
     # One shard's part of the most matches, with room for an uneven hash (ten times its spread).
     part = most_matches / kind.word_shards
     most_in_shard = min(most_matches, math.ceil(part + 10 * math.sqrt(part)))
@@ -187,7 +199,10 @@ def _narrow_terms(
 
 
 def _read_shard(pk: str, begin: str, most_matches: int) -> DynamoCall[Matches | None]:
-    """Return the call that reads the matches in one shard; it results in None for too many."""
+    """Return the unsent call that reads the matches in one shard; it results in None for too many.
+
+    `begin`: of the keys, the term.
+    """
     matches = Matches()
     where = table.sk.begins_with(begin)
 

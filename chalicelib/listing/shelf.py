@@ -49,8 +49,8 @@ class Partition:
     items: list[Item] = field(default_factory=list)
     after: str | None = ""
 
-    def add(self, rows: table.Rows) -> None:
-        """Add what was read next, and note where it ended."""
+    def add_rows(self, rows: table.Rows) -> None:
+        """Add the entries of the next page, and note where it ended."""
         self.items += rows.items
         self.after = rows.after
 
@@ -66,19 +66,23 @@ class Scan:
     forward: bool
 
     @property
-    def in_order(self) -> str:
-        """Return the list that has the order."""
+    def ordered_list(self) -> str:
+        """The name of the list of the shelf's records that is in the order of `measure`."""
         shelf = self.kind.shelf
         return shelf if self.measure == CREATED else f"*{shelf}-{self.measure}"
 
-    def parts(self, names: Iterable[str]) -> list[Partition]:
-        """Return the partitions of these lists, of which nothing was read."""
+    def unread_partitions(self, names: Iterable[str]) -> list[Partition]:
+        """Return the partitions of the lists with these names, of which nothing was read yet."""
         return [Partition(name, pk) for name in names for pk in self.kind.list_pks(name)]
 
     def next_call(
         self, part: Partition, limit: int, after: str = "", *, forward: bool | None = None
     ) -> dynamodb.DynamoCall[table.Rows]:
-        """Return the call that reads the next entries of a partition; the first follow `after`."""
+        """Return the unsent call that reads the next matching entries of a partition.
+
+        They are in the order of that list's keys. `limit`: how many entries are looked at. `after`:
+        the position that the first of all entries follow. `forward` None: the scan's.
+        """
         forward = self.forward if forward is None else forward
         begin = part.after or after
         sorted_by = part.name.removeprefix(f"*{self.kind.shelf}-")
@@ -100,20 +104,28 @@ class Scan:
         )
 
     def read_on(self, parts: Sequence[Partition], need: int, limit: int, after: str = "") -> None:
-        """Read the parts of the list in order until `need` matches are known, or enough."""
+        """Read on in partitions of the list in order, until `need` matches are known, or enough.
+
+        Those are the matches up to where all partitions were read. It ends early when all was read,
+        or about _MOST_READ entries more than `need`. `limit`: how many entries of each partition
+        were read; each next page is up to four times as large. `after`: as of `next_call`.
+        """
         read, most = limit * len(parts), _MOST_READ + need
-        while len(self.merge(parts)[0]) < need and read < most:
+        while len(self.merge_positions(parts)[0]) < need and read < most:
             left = [part for part in parts if part.after is not None]
             if not left:
                 return
             limit = min(4 * limit, most // len(parts))
             calls = [self.next_call(part, limit, after) for part in left]
             for part, rows in zip(left, dynamodb.wait_for_results(calls), strict=True):
-                part.add(rows)
+                part.add_rows(rows)
             read += limit * len(left)
 
-    def merge(self, parts: Sequence[Partition]) -> tuple[list[str], str | None]:
-        """Return the matches in order up to where all partitions were read, and that position."""
+    def merge_positions(self, parts: Sequence[Partition]) -> tuple[list[str], str | None]:
+        """Return the matches up to where all partitions were read, in order, and that position.
+
+        The position is None if all were read to the end.
+        """
         ends = [part.after for part in parts if part.after is not None]
         end = (min(ends) if self.forward else max(ends)) if ends else None
         found = {str(item["sk"]) for part in parts for item in part.items}
@@ -121,8 +133,11 @@ class Scan:
             found = {one for one in found if (one <= end if self.forward else one >= end)}
         return sorted(found, reverse=not self.forward), end
 
-    def position(self, part: Partition, item: Item) -> str:
-        """Return the position of an entry of any list in the order."""
+    def position_of_entry(self, part: Partition, item: Item) -> str:
+        """Return the position of an entry of any list in the scan's order: `<measure's text>#<id>`.
+
+        That is the key of an entry of a list in that order, but otherwise made of its attribute.
+        """
         if self.measure == CREATED and part.name[0] != "*":
             return str(item["sk"])
         return f"{item[self.measure]}#{id_of(item['sk'])}"
@@ -155,13 +170,14 @@ class Shelf(Generic[R]):
     accepts: Callable[[R], bool] | None = None
 
     def read_page(self) -> Page[R]:
-        """Return the page.
+        """Read the page, and return it.
 
-        Raises what `listing.read_page` does, and Invalid for a page by number that is too far.
+        Without `accepts`, it may have fewer records than asked for, if some changed meanwhile.
+        Raises what `listing.read_page` does, and Invalid for a page by number that is too far back.
         """
         where, query = key_parts(self.kind, self.query.where), self.query
-        asked = list_identity(self.kind, query, where)
-        start = begin_page(query, asked)
+        identity = list_identity(self.kind, query, where)
+        start = begin_page(query, identity)
         terms = words.search_terms(query.search)
         if query.search and not terms:
             return Page([], 0, start.page, query.limit)
@@ -170,7 +186,7 @@ class Shelf(Generic[R]):
             found = self._search(where, terms)
         else:
             found = self._browse(where, start.position, skip + query.limit + 1)
-        places = query.in_order(found.positions, start.position)
+        places = query.sort_positions(found.positions, start.position)
         kept, read = self._load_matches(where, terms, places, skip)
         is_whole = found.end is None and read == len(places)
         there = len(kept) if self.accepts else len(places) - skip
@@ -178,7 +194,7 @@ class Shelf(Generic[R]):
             message = "is too far back among so few matches; read on with the cursor instead"
             raise Invalid.field("page", "too_deep", message)
         last = places[read - 1] if read < len(places) else found.end
-        next_ = None if is_whole else Cursor(last or "", start.page + 1).to_text(asked)
+        next_ = None if is_whole else Cursor(last or "", start.page + 1).to_text(identity)
         total, at_least = found.total, not found.is_exact
         if self.accepts:
             total, at_least = skip + len(kept), not is_whole or bool(start.position)
@@ -186,15 +202,18 @@ class Shelf(Generic[R]):
         def cursor_after(number: int) -> str:
             """Return the cursor after the first `number` records of the page."""
             position = query.position_of(kept[number - 1])
-            return Cursor(position, start.page + 1).to_text(asked)
+            return Cursor(position, start.page + 1).to_text(identity)
 
         by_cursor = cursor_after if query.cursor else None
         return Page(kept, total, start.page, query.limit, next_, at_least, by_cursor)
 
     def _search(self, where: Where, terms: list[str]) -> _Found:
-        """Find the records with these terms that match. Raises TooBroad if too many have them."""
+        """Load all records with these terms; return the positions, unsorted, of those that match.
+
+        Raises TooBroad if more than MOST_FOUND have the terms, whatever the filters.
+        """
         matching, unchecked, _ = match_terms(self.kind, {}, terms, counted=False)
-        found, _ = verify_matches(self.kind, matching, all_of=False)
+        found, _ = verify_matches(self.kind, matching, read_all_entries=False)
         if len(found) > MOST_FOUND:
             message = f"More than {MOST_FOUND} records have these words."
             raise TooBroad(f"{message} Sorted or by price, a search must be more specific.")
@@ -204,22 +223,26 @@ class Shelf(Generic[R]):
         return _Found(positions, None, len(positions), is_exact=not matching.at_least)
 
     def _browse(self, where: Where, after: str, need: int) -> _Found:
-        """Find the next positions that match without a search: `need` of them, fewer at the end.
+        """Read the next positions that match, without a search: `need` of them, fewer at the end.
 
-        All matches are found if few have one of the filters. Otherwise the total is exact only if
-        cells count it, or the whole list was read.
+        `after`: the position that they follow; it is ignored where all matches are returned,
+        unsorted: if few have one of the filters. Otherwise the total is exact only if cells count
+        it, or the whole list was read. Raises Reindexing.
         """
         kind, query = self.kind, self.query
         measure = query.order.removeprefix(f"{kind.shelf}-") or CREATED
         scan = Scan(kind, where, query.measures, measure, query.forward)
-        features = {scan.in_order, *(f"*{kind.shelf}-{name}" for name in query.measures)}
+        features = {scan.ordered_list, *(f"*{kind.shelf}-{name}" for name in query.measures)}
         features &= kind.since.keys()
         counts = is_counted(kind, where) and not query.measures and not self.accepts
         cells = count_calls(kind, where, for_total=True) if counts else []
-        names, narrow_names = [scan.in_order], list(self._narrow_lists(where))
+        names, narrow_names = [scan.ordered_list], list(self._narrow_lists(where))
         if cells and narrow_names and measure == CREATED:  # it has the order and all matches
             names, narrow_names = narrow_names[0], []
-        narrow, parts = list(map(scan.parts, narrow_names)), scan.parts(names)
+        narrow, parts = (
+            list(map(scan.unread_partitions, narrow_names)),
+            scan.unread_partitions(names),
+        )
         has_filter = bool(narrow) or self.accepts is not None
         first = need * (4 if has_filter else 2) // len(parts) + 10
         calls: list[dynamodb.DynamoCall[Any]] = [
@@ -232,22 +255,25 @@ class Shelf(Generic[R]):
         if features:
             upgrades.limit_to_release(kind, features, next(results))
         for part in (*(part for some in narrow for part in some), *parts):
-            part.add(next(results))
+            part.add_rows(next(results))
         least = 0
         for some in narrow:
-            places = {scan.position(part, item) for part in some for item in part.items}
+            places = {scan.position_of_entry(part, item) for part in some for item in part.items}
             if all(part.after is None for part in some):
                 return _Found(places, None, len(places), is_exact=True)
             least = max(least, len(places))
         scan.read_on(parts, need, first, after)
-        positions, end = scan.merge(parts)
+        positions, end = scan.merge_positions(parts)
         if cells:
             total = sum_counts(kind, where, list(results), for_total=True).size(where)
             return _Found(positions, end, total or 0, is_exact=True)
         return _Found(positions, end, max(least, len(positions)), end is None and not after)
 
     def _narrow_lists(self, where: Where) -> Iterator[list[str]]:
-        """Yield the lists that hold the matches of one filter."""
+        """Yield, for each filter and each bound, the names of the lists that hold all its matches.
+
+        A filter that all records of the shelf pass, or with many values, is left out.
+        """
         shelf = self.kind.shelf
         for facet, accepted in where.items():
             implied = self.kind.combined[shelf]
@@ -259,9 +285,12 @@ class Shelf(Generic[R]):
     def _load_matches(
         self, where: Where, terms: Iterable[str], places: Sequence[str], skip: int
     ) -> tuple[list[R], int]:
-        """Return the records of the page, and how many of the places were read for it.
+        """Load the page's records that match now; return them, and how many places were used up.
 
-        A record that has changed since, and does not match now, is left out.
+        Without `accepts`, those are the records at the places from `skip` on, up to `limit` of
+        them, fewer if some changed. With `accepts`, more are loaded until `skip` + `limit` are
+        accepted, of up to _MOST_LOADED places, and the first `skip` accepted are dropped. The
+        number counts from the first place.
         """
 
         def load_fitting(some: Iterable[str]) -> list[R]:

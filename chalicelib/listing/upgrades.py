@@ -28,16 +28,17 @@ class Reindexing(Problem):
 def number_in(release: Item | None, kind: Kind) -> int:
     """Return the number of the last reindexing of a kind that was finished, by the release's item.
 
-    FIRST if there was none.
+    FIRST if there was none, or no item.
     """
     return int((release or {}).get("indexed", {}).get(kind.name, FIRST))
 
 
 def limit_to_indexed(kind: Kind, features: Iterable[str], also: Iterable[str] = ()) -> Kind:
-    """Return the kind without those lists and cells that do not have all records yet.
+    """Return the kind without its counts, combined lists and menus that lack records as yet.
 
-    `features`: the facets and the order (`*<order>`) that a request needs. Raises Reindexing if
-    not all records are indexed for one of them. `also`: what it needs only if all are.
+    The release's item is read, unless nothing that came after the first release is needed.
+    `features`: the facets and the order (`*<order>`) that a request needs; raises Reindexing if one
+    lacks records. `also`: what it uses only if all records are indexed for it.
     """
     wanted = set(features)
     if kind.since.keys().isdisjoint({*wanted, *also, *kind.under, *kind.combined}):
@@ -46,7 +47,12 @@ def limit_to_indexed(kind: Kind, features: Iterable[str], also: Iterable[str] = 
 
 
 def limit_to_release(kind: Kind, features: Iterable[str], release: Item | None) -> Kind:
-    """Return the kind as `limit_to_indexed` does, by the item of the release. Raise Reindexing."""
+    """Return the kind without what came after the last reindexing that the release's item names.
+
+    That is facets of `under`, combined lists and menus. Nothing is read; `release` None: no
+    reindexing was finished. Raises Reindexing, with Retry-After, if such a one, or an order, is in
+    `features`.
+    """
     number = number_in(release, kind)
     late = {name for name, first in kind.since.items() if first > number}
     if waiting := sorted(late.intersection(features)):

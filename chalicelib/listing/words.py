@@ -43,7 +43,10 @@ _UNSPACED: Final = re.compile(
 
 
 def fold(text: str) -> str:
-    """Return the text without case and accents: `ÉTÉ` → `ete`, `Straße` → `strasse`."""
+    """Return the text without case, accents and invisible characters: `ÉTÉ` → `ete`.
+
+    Blanks stay, and `Straße` → `strasse`.
+    """
     if text.isascii():
         return (text if text.isprintable() else _NO_TEXT.sub(" ", text)).lower()
     text = _NO_TEXT.sub(" ", text)
@@ -52,12 +55,15 @@ def fold(text: str) -> str:
 
 
 def search_terms(search: str) -> list[str]:
-    """Return the terms of a search: folded, clipped, each once, without beginnings of others."""
+    """Return the terms of a search: folded, clipped, each once, without beginnings of others.
+
+    [] if nothing is visible.
+    """
     return _longest_only([word[:LONGEST_WORD] for word in fold(search).split()])
 
 
 def index_words(texts: Iterable[str], exact: Iterable[str] = ()) -> list[str]:
-    """Return the words under which a record with these texts is stored.
+    """Return the words under which a record with these texts is stored, folded, each once.
 
     They are in the order of the texts, whole words of all texts before the starts inside them. A
     word that is the beginning of another needs no entry. Each of the `exact` texts, such as SKUs,
@@ -71,12 +77,15 @@ def index_words(texts: Iterable[str], exact: Iterable[str] = ()) -> list[str]:
 
 
 def whole_word(text: str) -> str:
-    """Return the word for a text as a whole, with its blanks; "" if nothing of it is visible."""
+    """Return the word for a text as a whole, folded, with a mark for each blank.
+
+    "" if nothing of it is visible.
+    """
     return _BLANK.join(fold(text).split())[:_LONGEST_WHOLE]
 
 
 def _inner_starts(word: str) -> Iterable[str]:
-    """Yield the text from each start inside a word."""
+    """Yield the text, clipped, from each place inside a word where a search may begin."""
     if word.isascii() and "@" not in word:
         if not word.isalpha():  # most words: no start inside
             yield from (
@@ -99,7 +108,7 @@ def _ascii_starts(digits: int) -> re.Pattern[str]:
 
 
 def _is_start(word: str, at: int) -> bool:
-    """Return whether a search may begin at this character of a word."""
+    """Return whether a search may begin at this character of a word, not the first."""
     before, here = word[at - 1], word[at]
     if not here.isalnum():
         return unicodedata.category(here) == "So"  # an emoji

@@ -89,7 +89,7 @@ def preview_many(rows: Sequence[NewProduct | Problem]) -> list[_Outcome]:
     drafts = [row if isinstance(row, Problem) else _draft_product(*next(fields)) for row in rows]
     products = [draft for draft in drafts if isinstance(draft, Product)]
     slugs_taken = store.taken_slugs(product.slug for product in products)
-    holders = external_ids.find_locked(at for one in products for at in one.external_ids)
+    holders = external_ids.find_holders(at for one in products for at in one.external_ids)
     outcomes = list[_Outcome]()
     for draft in drafts:
         outcomes.append(draft)

@@ -147,7 +147,7 @@ class BulkUpsert:
         ids = {place: str(row["id"]) for place, row in rows.items() if row.get("id")}
         rest = {place: row for place, row in rows.items() if place not in ids}
         wanted = {row["externalId"] for row in rest.values() if row.get("externalId")}
-        holders = external_ids.find_holders(KIND.identified, wanted)
+        holders = external_ids.find_records_by_external_id(KIND.identified, wanted)
         for place, row in rest.items():
             if holder := holders.get(row.get("externalId") or ""):
                 ids[place] = holder

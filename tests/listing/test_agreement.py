@@ -372,7 +372,7 @@ class Shop(RuleBasedStateMachine):
         cells: dict[Any, int] = {}
         for one in self.model.values():
             expected |= entries.entries_of(KIND, one.id, one.index)
-            for cell in KIND.cells(one.index.facets):
+            for cell in KIND.cell_keys(one.index.facets):
                 cells[cell] = cells.get(cell, 0) + 1
         found, counted = set(), dict[Any, int]()
         for item in self.dynamodb.items(SETTINGS["TABLE"]):

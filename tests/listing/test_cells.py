@@ -20,7 +20,7 @@ def count_as_1_0_0(one: Thing, step: int) -> None:
     facets = one.index.facets
     cell = "|".join(["1", *(facets[facet] for facet in KIND.counted)])
     commit = Commit()
-    for pk, _ in KIND.cells(facets):
+    for pk, _ in KIND.cell_keys(facets):
         commit.count((pk, cell), {"n": step})
     commit.send()
 
@@ -29,8 +29,8 @@ def move_to_1_0_0(one: Thing) -> None:
     """Move the numbers of a record from the cells of this code to those of 1.0.0."""
     facets = one.index.facets
     commit = Commit()
-    for pk, cell in KIND.cells(facets):
-        commit.count((pk, cell), {name: -n for name, n in KIND.numbers(pk, facets).items()})
+    for pk, cell in KIND.cell_keys(facets):
+        commit.count((pk, cell), {name: -n for name, n in KIND.cell_increments(pk, facets).items()})
     commit.send()
     count_as_1_0_0(one, 1)
 
@@ -165,7 +165,7 @@ def _repair_as_1_0_0(one: Thing) -> None:
     """1.0.0 misses a record in its own cell, and has one too much in the cell of `*`."""
     count_as_1_0_0(one, 1)
     commit = Commit()
-    for pk, cell in KIND.cells(one.index.facets):
+    for pk, cell in KIND.cell_keys(one.index.facets):
         commit.count((pk, cell), {"n": -1})
     commit.send()
 
