@@ -101,6 +101,16 @@ def rewrite_fields(
     return _next_version(product, fields, quantities, now)
 
 
+def recreate_product(product: Product, now: str) -> Product:
+    """Return a product that was deleted as it is created again: later, otherwise the same.
+
+    The stored `recreated` has when it was last edited, by the time of this creation.
+    """
+    updated = clock.next_iso(product.fields["updatedAt"], now)
+    own = {"updatedAt": updated, "recreated": {updated: product.edited_at}}
+    return _check_product({**product.fields, **own}, dict(product.quantities), product.version + 1)
+
+
 def _next_version(product: Product, fields: Item, quantities: dict[str, int], now: str) -> Product:
     updated = clock.next_iso(product.fields["updatedAt"], now)
     return _check_product({**fields, "updatedAt": updated}, quantities, product.version + 1)

@@ -99,6 +99,13 @@ class Product(listing.Record):
         return f"{self.version}-{zlib.crc32(f'{self.id} {stock}'.encode()):08x}"
 
     @property
+    def edited_at(self) -> str:
+        """Return when it was last edited: an undo that created it again is no edit."""
+        updated = str(self.fields["updatedAt"])
+        recreated: Mapping[str, str] = self.fields.get("recreated", {})
+        return recreated.get(updated, updated)
+
+    @property
     def variant_ids(self) -> set[str]:
         return {variant["id"] for variant in self.fields["variants"]}
 

@@ -302,6 +302,11 @@ def rewrite_fields(
     return merge.rewrite_fields(product, fields, quantities, clock.now_iso())
 
 
+def recreate_product(deleted: Product) -> Product:
+    """Return a product that was deleted as it is created again, not written yet. Raise Invalid."""
+    return merge.recreate_product(deleted, clock.now_iso())
+
+
 def create(new: NewProduct, once: Once | None = None, id: str | None = None) -> Product:
     """Create a product. Emit product.created.
 

@@ -1,9 +1,9 @@
 """A job's change of a product, and the product after undoing it: pure functions.
 
-A change is JSON: `{created: updatedAt}` or `{deleted: true}`, `fields: {name: [before, after]}`,
-`variants: {id: {name: [before, after]}}`, `added` and `removed`: variants by id, `order: [before,
-after]`: ids, `stock: {id: [before, after]}` (null: not tracked), `moves`: how many there were of
-variants that were not tracked before or after. What did not change is absent.
+A change is JSON: `{created: edited_at}` or `{deleted: the record}`, `fields: {name: [before,
+after]}`, `variants: {id: {name: [before, after]}}`, `added` and `removed`: variants by id, `order:
+[before, after]`: ids, `stock: {id: [before, after]}` (null: not tracked), `moves`: how many there
+were of variants that were not tracked before or after. What did not change is absent.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -19,7 +19,8 @@ Fields = dict[str, Any]
 OF_ORDERS: Final = ("status", "salesRepId", "tags")  # what a job can change
 # Derived fields, and those about the write itself.
 _DERIVED: Final = frozenset(
-    {"id", "index", "import", "createdAt", "updatedAt", "variants", "pk", "sk", "version"}
+    {"id", "index", "import", "createdAt", "updatedAt", "recreated", "variants"}
+    | {"pk", "sk", "version"}
 )
 
 
@@ -28,7 +29,7 @@ def difference(before: Product | None, after: Product | None) -> FieldChange:
     if before is None:
         assert after is not None
         return {
-            "created": after.fields["updatedAt"],
+            "created": after.edited_at,
             "stock": _differing_pairs({}, after.quantities),
         }
     if after is None:
@@ -94,7 +95,7 @@ def is_untouched(product: Product, changes: Sequence[FieldChange]) -> bool:
     Its version is another one after a reindexing, too.
     """
     written = changes[-1].get("updatedAt") or changes[-1]["created"]
-    return bool(product.fields["updatedAt"] == written and not product.moves)
+    return product.edited_at == written and not product.moves
 
 
 def restore_product(product: Product, changes: Iterable[FieldChange]) -> Restored:

@@ -146,7 +146,8 @@ def _create_deleted(job: Job, product: Product | None, entries: Sequence[Entry])
     fields = {**NOT_MADE, **change["deleted"]}  # which release 1.0.0 may have written
     version = int(fields.pop("version"))
     quantities = {id: before for id, (before, _) in change["stock"].items()}
-    _write_product(job, None, Product(fields, quantities, version), entries, [])
+    again = products.recreate_product(Product(fields, quantities, version))
+    _write_product(job, None, again, entries, [])
     return RecordResult.from_outcome(RecordOutcome.CREATED)
 
 

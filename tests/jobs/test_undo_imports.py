@@ -1,5 +1,6 @@
 """Undoing imports."""
 
+from datetime import timedelta
 from functools import partial
 from typing import Any
 
@@ -9,6 +10,7 @@ from chalicelib.imports import chunks
 from chalicelib.products import store as products
 from chalicelib.storage.commit import Commit
 from chalicelib.undo import store as log
+from chalicelib.values import clock
 from tests.jobs.test_undo import kept, like, put, sold
 from tests.orders.build import before_the_commit
 from tests.support.import_desk import Desk
@@ -89,6 +91,30 @@ def test_undoing_the_undo_restores_an_import(jobs: JobDesk) -> None:
     assert jobs.shop.get(f"{PRODUCTS}?search=hat").json["total"] == 1
     assert jobs.counted(jobs.undone(job)) == {"deleted": 1}
     assert jobs.now(hat) is None
+
+
+def test_a_product_that_an_undo_creates_again_is_newer_than_what_was_deleted(
+    jobs: JobDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = imported(jobs, HAT)
+    versions = [the_hat(jobs)]
+    path = f"{PRODUCTS}/{versions[0]['id']}"
+    tags = [jobs.shop.get(path).headers["ETag"]]
+    slow = clock.now() - timedelta(minutes=1)
+    for _ in range(3):
+        monkeypatch.setattr(clock, "now", lambda: slow)  # of another function
+        job = jobs.undone(job)
+        assert jobs.counted(job) == {"deleted": 1}, "it was never edited"
+        job = jobs.undone(job)
+        assert jobs.counted(job) == {"created": 1}
+        answer = jobs.shop.get(path)
+        versions.append(answer.json)
+        tags.append(answer.headers["ETag"])
+    times = [version["updatedAt"] for version in versions]
+    assert times == sorted(set(times)), "a receiver keeps the newer one"
+    assert len(set(tags)) == len(tags), "a client that has a copy is not told that it is current"
+    put(jobs, versions[0], vendor="B")
+    assert jobs.counted(jobs.undone(job)) == {"unchanged": 1}
 
 
 @pytest.mark.thorough
