@@ -7,33 +7,37 @@ PYTEST := $(VENV)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PYTHONPATH := .
 
-.PHONY: run test thorough unit lint check client clients console conformance conformance-dynamodb conformance-roles conformance-stacks examples description fuzz mutants bench lock audit
+.PHONY: help run test thorough unit lint check client clients console conformance conformance-dynamodb conformance-roles conformance-stacks examples description fuzz mutants bench lock audit
 .DELETE_ON_ERROR:
 
 # An environment whose Python is gone or too old is made again.
 $(shell for made in .venv .venv-emulator; do \
   [ ! -e $$made/ready ] || $$made/bin/python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || rm -f $$made/ready; done)
 
-run: .venv/ready .venv-emulator/ready
+# Prints each target with its line.
+help:
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-22s %s\n", $$1, $$2}' Makefile
+
+run: .venv/ready .venv-emulator/ready ## deploys the shop to an emulator on this machine, and stays (README.md)
 	@exec env PORT=$(PORT) FRESH=$(FRESH) TIMEZONE=$(TIMEZONE) LOG=$(LOG) $(VENV)/python infra/local.py
 
 # What README promises, each once: at most four minutes on two idle cores. `make check` runs every test.
-test: .venv/ready .venv-emulator/ready
+test: .venv/ready .venv-emulator/ready ## what README promises
 	@$(VENV)/python infra/browser.py
 	$(PYTEST) -m "not thorough"
 
 # The tests that `make test` leaves out.
-thorough: .venv/ready .venv-emulator/ready
+thorough: .venv/ready .venv-emulator/ready ## the tests that `make test` leaves out
 	@$(VENV)/python infra/browser.py
 	$(PYTEST) -m thorough
 
 # All tests that need no emulator.
-unit: .venv/ready
+unit: .venv/ready ## all tests that need no emulator
 	$(PYTEST) --ignore=tests/e2e --ignore=tests/deploy
 
-check: lint test thorough
+check: lint test thorough ## lint, test and thorough: what a change must pass
 
-lint: .venv/ready
+lint: .venv/ready ## ruff, mypy and cfn-lint
 	$(VENV)/ruff check .
 	$(VENV)/ruff format --check .
 	$(VENV)/mypy --strict chalicelib infra
@@ -41,12 +45,12 @@ lint: .venv/ready
 	$(VENV)/cfn-lint infra/*.yaml infra/verification/*.yaml
 
 # Generates the client's models and operations from the description of the API.
-client: .venv/ready
+client: .venv/ready ## the Python client's models and operations, from the description of the API
 	$(VENV)/python -m infra.description | $(VENV)/python clients/python/generate.py
 
 # Makes the console's files, which are committed, from console/src. Needs Node (npm); nothing else that runs, tests or
 # deploys the console does.
-console: console/node_modules/ready
+console: console/node_modules/ready ## the console's files, from console/src (needs Node)
 	node console/build.mjs
 
 console/node_modules/ready: console/package-lock.json
@@ -60,20 +64,20 @@ CONFORMANCE ?= tests/orders/test_machine.py tests/listing/test_agreement.py test
   tests/storage/test_table.py tests/storage/test_commit.py tests/api_keys tests/request/test_rate_limits.py \
   tests/orders/test_repeats.py tests/listing/test_recount.py tests/imports/test_crashes.py tests/imports/test_jobs.py \
   tests/webhooks/test_delivery.py tests/webhooks/test_delivery_states.py
-conformance: conformance-dynamodb conformance-roles conformance-stacks
+conformance: conformance-dynamodb conformance-roles conformance-stacks ## the double against AWS's DynamoDB, the roles, the stacks (needs Java, Node)
 
-conformance-dynamodb: .venv/ready .conformance/ready
+conformance-dynamodb: .venv/ready .conformance/ready ## the first of these
 	LISTING_STEPS=$${LISTING_STEPS:-2000} $(PYTEST) -n 2 -p tests.conformance.plugin --timeout=1800 $(CONFORMANCE)
 
 # Checks each function's calls, and calls it should not make, with a simulator of AWS's permissions. Needs Node. The
 # simulator's licence is AGPL: it is installed below .conformance/, and is not part of this project.
 CONFORMANCE_NODE := @cloud-copilot/iam-simulate@0.1.173 asl-validator@4.0.0
-conformance-roles: .venv/ready .venv-emulator/ready .conformance/node/ready
+conformance-roles: .venv/ready .venv-emulator/ready .conformance/node/ready ## the second
 	WALK=.conformance/walk.json $(VENV)/python -m pytest -p no:xdist tests/e2e/test_roles.py
 	$(VENV)/python -m pytest -p no:xdist tests/conformance/test_policies.py
 
 # Makes the stacks on LocalStack, which needs no containers for that; its DynamoDB is the engine above.
-conformance-stacks: .venv/ready .conformance/ready .conformance/stacks/ready
+conformance-stacks: .venv/ready .conformance/ready .conformance/stacks/ready ## the third
 	$(VENV)/python -m pytest -p no:xdist --timeout=900 tests/conformance/test_stacks.py
 
 .conformance/stacks/ready: tests/conformance/stacks.txt
@@ -95,22 +99,22 @@ conformance-stacks: .venv/ready .conformance/ready .conformance/stacks/ready
 # Sends requests for some minutes. Every answer must match the API's description, and everything that is
 # accepted must be readable. Then runs the tests whose examples are generated, with other examples each time.
 GENERATED = $(shell grep -rlE "^from hypothesis" tests --include='test_*.py' --exclude-dir=e2e)
-fuzz: .venv/ready .venv-emulator/ready
+fuzz: .venv/ready .venv-emulator/ready ## random requests and random input
 	$(VENV)/python -m tests.e2e.fuzz
 	for round in 1 2 3 4 5; do HYPOTHESIS_PROFILE=random $(PYTEST) $(GENERATED) || exit 1; done
 
 # Recreates the examples in the API's description by running the code.
-examples: .venv/ready
+examples: .venv/ready ## the examples in the description of the API
 	$(VENV)/python -m tests.support.examples >/dev/null
 
 # Runs linters and client generators on the API's description, and counts the operations they find. Needs Node (npm).
 DESCRIPTION_TOOLS := @redocly/cli@2.77.0 @stoplight/spectral-cli@6.16.3 openapi-typescript@7.13.0 typescript@5.9.3
-description: .venv/ready .description/ready
+description: .venv/ready .description/ready ## linters and generators of others on the description (needs Node)
 	$(VENV)/python -m tests.support.generators
 
 # Generates clients for Go and Java from it, compiles them, and counts their operations. Needs Java 17, Maven and Go.
 OPENAPI_GENERATOR := org.openapitools:openapi-generator-cli:7.23.0
-clients: .venv/ready .description/generator
+clients: .venv/ready .description/generator ## clients in Go and Java from the description (needs Java, Go)
 	$(VENV)/python -m tests.support.generators compiled
 
 .description/generator: Makefile
@@ -129,20 +133,20 @@ clients: .venv/ready .description/generator
 # Mutation testing: each condition of each write removed, then 400 small changes to the core. Prints the changes that no
 # test of `make check` notices, except equivalent ones (tests/support/mutants_equivalent.txt). Takes about 45 minutes on two cores.
 # MUTANTS="--only orders/store --tests tests/orders": of one module, with the tests of one folder.
-mutants: .venv/ready
+mutants: .venv/ready ## which wrong code no test notices
 	$(VENV)/python -m tests.support.mutants $(MUTANTS)
 
-bench: .venv/ready .venv-emulator/ready
+bench: .venv/ready .venv-emulator/ready ## calls, CPU and cost of what the shop does
 	$(VENV)/python -m bench
 
 # Pins the newest versions that the .in files allow.
-lock: .venv/ready
+lock: .venv/ready ## pins the newest packages that the .in files allow
 	for name in requirements requirements-dev requirements-emulator requirements-audit; do \
 	  $(VENV)/pip-compile --quiet --upgrade --generate-hashes --allow-unsafe --strip-extras --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --no-header $$name.in -o $$name.txt; \
 	done
 
 # Looks for known vulnerabilities in the packages that are deployed or used to test and deploy. Asks PyPI.
-audit: .venv-audit/ready
+audit: .venv-audit/ready ## known vulnerabilities of the pinned packages
 	.venv-audit/bin/pip-audit --strict --require-hashes --disable-pip -r requirements.txt
 	.venv-audit/bin/pip-audit --strict --require-hashes --disable-pip -r requirements-dev.txt
 
