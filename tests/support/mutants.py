@@ -1,10 +1,12 @@
 """make mutants: mutation testing of the core.
 
-Makes a seeded sample of small changes, the same number in each module, and every change that leaves
-out a condition of a write. Runs the tests that reach the changed lines, those of `make check`,
-until one fails. Prints each change that no test noticed, and the scores. `mutants_equivalent.txt`
-lists changes without a visible effect. Each is tried in a forked process, which imports the module
-as changed; no file is written. coverage.py measures which lines each test reaches.
+For each seed, makes a sample of small changes, the same number in each module, and a sample of the
+changes that leave out a condition of a write. Runs the tests that reach the changed statements,
+those of `make check`, until one fails. Prints each change that no test noticed, and the scores.
+`mutants_equivalent.txt` lists changes without a visible effect. Each is tried in a forked process,
+which imports the module as changed; no file is written. Which tests reach a statement is told by
+one run of the tests, with a probe before each of these statements: it needs half the time of a
+measurement of all lines.
 
 mutmut leaves out functions and classes with decorators, and conditions joined with `&`; cosmic-ray
 runs all tests for each change.
@@ -12,6 +14,7 @@ runs all tests for each change.
 
 import argparse
 import ast
+import builtins
 import contextlib
 import importlib
 import multiprocessing
@@ -21,15 +24,15 @@ import re
 import signal
 import tempfile
 import time
-from collections import Counter
-from collections.abc import Callable, Iterator
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from importlib.machinery import SourceFileLoader
-from itertools import accumulate, pairwise
+from itertools import accumulate, chain, groupby, pairwise
 from pathlib import Path
+from types import CodeType
 from typing import Any, Final, NamedTuple
 
-import coverage
 import hypothesis
 import pytest
 
@@ -50,15 +53,20 @@ SWAPPED: Final[dict[type, type]] = {
     ast.BitOr: ast.BitAnd,
 }  # fmt: skip
 ELSEWHERE: Final = "client conformance deploy e2e infra".split()  # noqa: SIM905
-MOST_SECONDS: Final = 60  # of CPU, of tests for one change
+MOST_SECONDS: Final = 30  # of CPU, of tests for one change
+MOST_OF_CASES: Final = 5  # seconds of CPU, of the cases of one test in the run with probes
+FILES: Final = 4  # of a folder, that one process runs with probes
 COMPARING: Final = re.compile(r"/test_(limits|contract)\.py")
 FORK: Final = multiprocessing.get_context("fork")
 GIVEN: Final[dict[str, Any]] = {}  # what forked processes inherit
 
+Lines = tuple[int, int]  # of a statement, first and last; (0, 0) outside functions
+Statement = tuple[str, Lines]  # of a module
+
 
 class Mutant(NamedTuple):
     path: str
-    lines: tuple[int, int]  # of its statement, first and last; (0, 0) outside functions
+    lines: Lines
     name: str
     is_condition: bool
 
@@ -67,7 +75,7 @@ class Place(NamedTuple):
     """Where a node is."""
 
     statement: ast.AST
-    lines: tuple[int, int]
+    lines: Lines
     name: str = ""  # of the classes and functions around it
 
 
@@ -106,12 +114,18 @@ def _nodes(node: ast.AST, place: Place) -> Iterator[tuple[ast.AST, Place]]:
             if field in ("annotation", "returns", "decorator_list"):
                 continue
             if isinstance(child, ast.stmt):
-                last = child.body[0].lineno - 1 if hasattr(child, "body") else child.end_lineno
                 is_inside = isinstance(node, ast.FunctionDef) or place.lines[1]
-                lines = (child.lineno, max(child.lineno, last or 0)) if is_inside else (0, 0)
+                lines = _lines(child) if is_inside else (0, 0)
                 yield from _nodes(child, Place(child, lines, place.name))
             elif isinstance(child, ast.AST):
                 yield from _nodes(child, place)
+
+
+def _lines(statement: ast.stmt) -> Lines:
+    """Those before its body, if it has one."""
+    body = getattr(statement, "body", None)
+    last = body[0].lineno - 1 if body else statement.end_lineno
+    return statement.lineno, max(statement.lineno, last or 0)
 
 
 def _text(node: ast.AST) -> str:
@@ -155,11 +169,10 @@ def _is_nothing(node: ast.AST | None) -> bool:
 
 
 class Watcher:
-    """A pytest plugin: runs the wanted tests in their order, notes seconds of CPU and failures."""
+    """A pytest plugin: runs the wanted tests in their order, notes those that fail."""
 
-    def __init__(self, order: list[str] | None = None, measured: coverage.Coverage | None = None):
-        self.order, self.measured = order, measured
-        self.failed, self.took, self.began = set[str](), dict[str, float](), 0.0
+    def __init__(self, order: list[str]):
+        self.order, self.failed, self.has_run = order, set[str](), False
 
     def pytest_configure(self) -> None:
         phases = [hypothesis.Phase.explicit, hypothesis.Phase.generate]
@@ -167,23 +180,50 @@ class Watcher:
         hypothesis.settings.load_profile("mutants")
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        if self.order is not None:
-            by_id = {item.nodeid: item for item in items}
-            items[:] = [by_id[test] for test in self.order if test in by_id]
-
-    def pytest_runtest_logstart(self, nodeid: str) -> None:
-        self.began = time.process_time()
-        if self.measured:
-            self.measured.switch_context(nodeid)
+        by_id = {item.nodeid: item for item in items}
+        items[:] = [by_id[test] for test in self.order if test in by_id]
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        self.has_run = True
         self.failed |= {report.nodeid} if report.failed else set()
 
+
+class Reach(NamedTuple):
+    """What a test reaches, and how many seconds of CPU it takes."""
+
+    took: float
+    statements: frozenset[Statement]
+
+
+class Prober(Watcher):
+    """A pytest plugin: notes what each test reaches. Of a test with many cases, only the first are
+    run: those of some seconds."""
+
+    def __init__(self) -> None:
+        super().__init__([])
+        self.reached, self.spent, self.began = dict[str, Reach](), Counter[str](), 0.0
+        self.now = set[Statement]()
+
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        del items  # all of them
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_setup(self, item: pytest.Item) -> None:
+        if self.spent[item.nodeid.partition("[")[0]] > MOST_OF_CASES:
+            pytest.skip("other cases of it were run")
+
+    def pytest_runtest_logstart(self, nodeid: str) -> None:
+        del nodeid
+        self.began = time.process_time()
+        self.now.clear()
+
     def pytest_runtest_logfinish(self, nodeid: str) -> None:
-        self.took[nodeid] = time.process_time() - self.began
+        took = time.process_time() - self.began
+        self.spent[nodeid.partition("[")[0]] += took
+        self.reached[nodeid] = Reach(took, frozenset(self.now))
 
 
-def run_tests(files: list[str], watcher: Watcher, *more: str) -> Watcher:
+def run_tests(files: list[str], watcher: Watcher, *more: str) -> None:
     with tempfile.TemporaryDirectory() as place:
         os.environ["HYPOTHESIS_STORAGE_DIRECTORY"] = place
         os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # others need seconds to start
@@ -191,7 +231,6 @@ def run_tests(files: list[str], watcher: Watcher, *more: str) -> Watcher:
         options += ["-p", "no:cacheprovider", "-p", "no:terminal"]
         options += ["-o", "addopts=--import-mode=importlib"]
         pytest.main([*options, f"--basetemp={place}/tmp", *more, *files], [watcher])
-    return watcher
 
 
 def forked(call: Callable[[], bool], seconds: float) -> bool | None:
@@ -211,42 +250,84 @@ def forked(call: Callable[[], bool], seconds: float) -> bool | None:
     return {40: False, 41: True}.get(code or 0)
 
 
-def reached(file: str) -> tuple[dict[str, float], dict[str, dict[int, list[str]]]]:
-    """Of a test file: seconds of CPU by test that passes, and {path: {line: tests}}."""
-    measured = coverage.Coverage(None, config_file=False, include=[f"{ROOT}/chalicelib/*"])
-    measured.start()
-    watcher = run_tests([file], Watcher(measured=measured))
-    measured.stop()
-    data = measured.get_data()
-    lines = {os.path.relpath(at, ROOT): data.contexts_by_lineno(at) for at in data.measured_files()}
-    return {test: s for test, s in watcher.took.items() if test not in watcher.failed}, lines
+@contextlib.contextmanager
+def imported_as(changed: Mapping[str, CodeType]) -> Iterator[None]:
+    """Modules that are imported meanwhile have this code, by their names."""
+    usual = SourceFileLoader.get_code
+    SourceFileLoader.get_code = (  # type: ignore[method-assign]
+        lambda self, fullname: changed.get(fullname) or usual(self, fullname)
+    )
+    try:
+        yield
+    finally:
+        SourceFileLoader.get_code = usual  # type: ignore[method-assign]
+
+
+def module_of(path: str) -> str:
+    return path.removesuffix(".py").replace("/", ".")
+
+
+def probed(path: str, lines: set[Lines]) -> CodeType:
+    """The module with a call before each of these statements, which says that it is reached."""
+    tree = ast.parse((ROOT / path).read_text())
+    bodies = [
+        body
+        for node in ast.walk(tree)
+        for _, body in ast.iter_fields(node)
+        if isinstance(body, list) and body and isinstance(body[0], ast.stmt)
+    ]
+    for body in bodies:
+        for at, statement in reversed([*enumerate(body)]):
+            if _lines(statement) in lines:
+                (call,) = ast.parse(f"__reached__({(path, _lines(statement))})").body
+                body.insert(at, ast.copy_location(call, statement))
+    return compile(ast.fix_missing_locations(tree), ROOT / path, "exec")
+
+
+def reached(files: list[str]) -> dict[str, Reach]:
+    """What each test of these files reaches, of those that pass."""
+    prober = Prober()
+    builtins.__dict__["__reached__"] = prober.now.add
+    with imported_as(GIVEN["probed"]):
+        run_tests(files, prober)
+    return {test: reach for test, reach in prober.reached.items() if test not in prober.failed}
+
+
+def find_reach(chosen: list[Mutant], files: list[str]) -> dict[str, Reach]:
+    """What each test reaches of the statements with these changes."""
+    lines = defaultdict[str, set[Lines]](set)
+    for mutant in chosen:
+        lines[mutant.path].add(mutant.lines)
+    GIVEN["probed"] = {module_of(path): probed(path, of) for path, of in lines.items()}
+    parts = []
+    for _, some in groupby(files, key=lambda file: file.rpartition("/")[0]):
+        folder = [*some]
+        parts += [folder[at : at + FILES] for at in range(0, len(folder), FILES)]
+    with FORK.Pool(2, maxtasksperchild=1) as pool:
+        ends = pool.imap_unordered(reached, parts)
+        return {test: reach for part in ends for test, reach in part.items()}
 
 
 def tests_of(mutant: Mutant) -> list[str]:
-    """A minute of the tests that reach it: first those of files that import the module, then those
-    of its package, of these one case of each, the fastest first. Outside functions: of those that
-    reach the module, after those that compare all limits with the docs."""
-    first, last = mutant.lines
-    found = dict[str, float]()
-    for took, lines in GIVEN["reached"]:
-        reaching = lines.get(mutant.path, {}).items()
-        tests = {test for at, some in reaching for test in some if first <= at <= (last or at)}
-        tests |= set() if last else {test for test in took if COMPARING.search(test)}
-        found |= {test: took[test] for test in tests & took.keys()}
-    package, _, module = mutant.path.removesuffix(".py").replace("/", ".").rpartition(".")
+    """Half a minute of the tests that reach it: first those of files that import the module, then
+    those of its package, of these one case of each, the fastest first. Outside functions: those of
+    files that import the module, after those that compare all limits with the docs."""
+    package, _, module = module_of(mutant.path).rpartition(".")
     imported = re.compile(rf"from {package} import .*\b{module}\b|{package}\.{module}\b")
-    cases, ranked = Counter[str](), []
-    for test in sorted(found, key=lambda one: (found[one], one)):
-        name = test.partition("[")[0]
-        cases[name] += 1
-        file = test.partition("::")[0]
-        is_direct = imported.search((ROOT / file).read_text()) is not None
+    at, is_anywhere = (mutant.path, mutant.lines), mutant.lines == (0, 0)
+    cases, ranked, took = Counter[str](), [], dict[str, float]()
+    for test, reach in sorted(GIVEN["reached"].items(), key=lambda one: (one[1].took, one[0])):
+        file, name = test.partition("::")[0], test.partition("[")[0]
+        is_first = is_anywhere and COMPARING.search(file) is not None
+        is_direct = imported.search(GIVEN["texts"][file]) is not None
         is_near = f"/{package.rpartition('.')[2]}/" in file
-        is_first = COMPARING.search(file) is not None
-        ranked.append((not is_first, not is_direct, not is_near, cases[name], found[test], test))
+        if at in reach.statements or (is_anywhere and (is_first or is_direct or is_near)):
+            cases[name] += 1
+            took[test] = reach.took
+            ranked.append((not is_first, not is_direct, not is_near, cases[name], reach.took, test))
     chosen = [test for *_, test in sorted(ranked)]
-    within = sum(spent <= MOST_SECONDS for spent in accumulate(found[test] for test in chosen))
-    return chosen[:within]
+    within = sum(spent <= MOST_SECONDS for spent in accumulate(took[test] for test in chosen))
+    return chosen[: max(within, 1)]
 
 
 def is_noticed(mutant: Mutant) -> bool:
@@ -254,19 +335,16 @@ def is_noticed(mutant: Mutant) -> bool:
     tests = tests_of(mutant)
     tree = next(tree for one, tree in mutants(mutant.path) if one == mutant)
     changed = compile(ast.fix_missing_locations(tree), ROOT / mutant.path, "exec")
-    name = mutant.path.removesuffix(".py").replace("/", ".")
-    usual = SourceFileLoader.get_code
 
     def noticed() -> bool:
-        SourceFileLoader.get_code = (  # type: ignore[method-assign]
-            lambda self, fullname: changed if fullname == name else usual(self, fullname)
-        )
-        for first, last in pairwise((0, 12, 60, 300, 3_000)):  # the files of few are read sooner
-            if some := tests[first:last]:
-                files = sorted({test.partition("::")[0] for test in some})
-                ran = run_tests(files, Watcher(some), "-x")
-                if ran.failed or not ran.took:  # not even collected
-                    return True
+        with imported_as({module_of(mutant.path): changed}):
+            for first, last in pairwise((0, 12, 60, 300, 3_000)):  # the files of few: read sooner
+                if some := tests[first:last]:
+                    files = sorted({test.partition("::")[0] for test in some})
+                    watcher = Watcher(some)
+                    run_tests(files, watcher, "-x")
+                    if watcher.failed or not watcher.has_run:  # not even collected
+                        return True
         return False
 
     return forked(noticed, 120 + 20 * MOST_SECONDS) is not False
@@ -288,9 +366,7 @@ def sample(found: list[Mutant], size: int, seed: int) -> list[Mutant]:
 
 def tried(what: str, chosen: list[Mutant], least: float) -> bool:
     """Prints the changes that no test noticed; whether enough were noticed."""
-    equivalent = (ROOT / "tests/support/mutants_equivalent.txt").read_text().splitlines()
-    names = {line.partition(" || ")[0] for line in equivalent}
-    todo = [mutant for mutant in chosen if mutant.name not in names]
+    todo = [mutant for mutant in chosen if mutant.name not in GIVEN["equivalent"]]
     with ProcessPoolExecutor(2, FORK) as pool:
         ends = pool.map(is_noticed, todo)
         left = [one for one, noticed in zip(todo, ends, strict=True) if not noticed]
@@ -315,15 +391,20 @@ def main() -> None:
         importlib.import_module(name)
     files = sorted(path.as_posix() for path in Path(given.tests).glob("**/test_*.py"))
     inside = [file for file in files if file.split("/")[1] not in ELSEWHERE]
-    with FORK.Pool(2, maxtasksperchild=1) as pool:
-        GIVEN["reached"] = pool.map(reached, inside, chunksize=1)
     modules = sorted(Path("chalicelib").glob(f"{given.only or '**/*'}.py"))
     found = [mutant for path in modules for mutant, _ in mutants(path.as_posix())]
     core = {path.as_posix() for one in CORE for path in Path("chalicelib").glob(f"{one}.py")}
     usual = [mutant for mutant in found if not mutant.is_condition and mutant.path in core]
     conditions = [mutant for mutant in found if mutant.is_condition]
-    ends = [tried("Conditions", conditions, 1)]
-    ends += [tried(f"Seed {seed}", sample(usual, given.sample, seed), 0.97) for seed in given.seed]
+    samples = {seed: sample(usual, given.sample, seed) for seed in given.seed}
+    removed = {one: None for seed in given.seed for one in sample(conditions, given.sample, seed)}
+    chosen = [*removed, *chain(*samples.values())]
+    equivalent = (ROOT / "tests/support/mutants_equivalent.txt").read_text().splitlines()
+    GIVEN["equivalent"] = {line.partition(" || ")[0] for line in equivalent}
+    GIVEN["texts"] = {file: Path(file).read_text() for file in inside}
+    GIVEN["reached"] = find_reach(chosen, inside)
+    ends = [tried("Conditions", [*removed], 1)]
+    ends += [tried(f"Seed {seed}", some, 0.97) for seed, some in samples.items()]
     raise SystemExit(not all(ends))
 
 

@@ -33,10 +33,11 @@ export function listenForScans(visit, own, scanned) {
       } else if (key === "Enter" && isScan(run, event)) {
         event.preventDefault();
         event.stopPropagation();
-        // A select takes keys too: they choose the option that begins with them.
+        // A select takes keys too: they choose the option that begins with them. And a field that was drawn again in the
+        // middle of the code has given its part of it as a change, which this one takes back.
         if (target.matches(TYPED)) {
           target.value = run.before;
-          target.dispatchEvent(new Event("input", { bubbles: true }));
+          for (const type of ["input", "change"]) target.dispatchEvent(new Event(type, { bubbles: true }));
         }
         scanned(run.text.trim());
         run = { text: "" };

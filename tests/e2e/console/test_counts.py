@@ -94,9 +94,9 @@ def test_a_number_that_is_corrected_while_it_is_saved_counts(desk: Desk, mugs: d
     expect(red).to_have_value("1")
 
 
-@pytest.mark.parametrize("focus", ["field", "link"])
-def test_a_scan_is_counted_though_its_place_is_drawn_again_halfway(
-    desk: Desk, mugs: dict, focus: str
+@pytest.mark.parametrize(("focus", "keys"), [("field", 5), ("field", 10), ("link", 5)])
+def test_a_scan_is_counted_though_its_place_is_drawn_again_after_some_keys(
+    desk: Desk, mugs: dict, focus: str, keys: int
 ) -> None:
     begun(desk, "Shelf that is drawn again")
     desk.scan("COUNT-RED")
@@ -115,9 +115,10 @@ def test_a_scan_is_counted_though_its_place_is_drawn_again_halfway(
         desk.page.unroute(lines)
         blue.wait_for()
 
-    scan_elsewhere(desk, "COUNT-BLUE", halfway=drawn)
+    scan_elsewhere(desk, "COUNT-BLUE", interruption=(keys, drawn))
     expect(blue).to_have_value("2")
     expect(red).to_have_value("3")
+    expect(desk.page.locator(".error:not(:empty)")).to_have_count(0)
 
 
 def test_a_scan_whose_request_failed_is_counted_once(desk: Desk, mugs: dict) -> None:

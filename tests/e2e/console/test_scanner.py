@@ -35,16 +35,16 @@ def scan_elsewhere(
     desk: Desk,
     code: str,
     pause: float = SCANNER,
-    halfway: Callable[[], object] = lambda: None,
+    interruption: tuple[int, Callable[[], object]] = (-1, lambda: None),
 ) -> None:
     """The same where another element has the focus. There the page tells a scanner from a hand by
     the times of the keys, which are set here: this machine may take longer between two of them.
-    `halfway` is done after half of the keys."""
+    `interruption`: after how many keys something else happens, and what."""
     session = desk.page.context.new_cdp_session(desk.page)
     moment = time.time() - len(code) * pause
     for number, key in enumerate((*code, "\r")):
-        if number == len(code) // 2:
-            halfway()
+        if number == interruption[0]:
+            interruption[1]()
         code_of = {"\r": 13, " ": 32}.get(key, 0)
         pressed = {"key": "Enter" if key == "\r" else key, "windowsVirtualKeyCode": code_of}
         down = {"type": "keyDown", "text": key, "timestamp": moment, **pressed}
