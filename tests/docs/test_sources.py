@@ -66,6 +66,12 @@ def test_every_decision_is_linked_from_the_page_or_module_that_it_is_about() -> 
     assert {note.name for note in notes - linked} == set()
 
 
+def test_the_index_of_decisions_has_each() -> None:
+    index = PROJECT / "docs/decisions/README.md"
+    linked = {page for page, _ in citations(index)}
+    assert {note.name for note in index.parent.glob("*.md") if note != index} <= linked
+
+
 @pytest.mark.parametrize("words", ["the pl" + "an", "spec" + ".md", "design" + ".md"])
 def test_no_text_refers_to_documents_outside_the_repository(words: str) -> None:
     places = [path for path in files() if path.suffix in {".py", ".md"}]
