@@ -82,10 +82,13 @@ def is_data(header: Sequence[str]) -> bool:
     return is_value and not any(propose(header, []))
 
 
-def is_better_header(header: Sequence[str], row: Sequence[str]) -> bool:
-    """Return whether the first row is the header: it has more names of fields than the header."""
-    known, below = (len({*map(find_field, names)} - {None}) for names in (header, row))
-    return below > max(known, 1)
+def is_better_header(header: Sequence[str], below: Sequence[str]) -> bool:
+    """Return whether the row below the header is the better header.
+
+    So it is if at least two of its cells name different fields, and more than the header's do.
+    """
+    known, better = (len({*map(find_field, names)} - {None}) for names in (header, below))
+    return better > max(known, 1)
 
 
 def load_format(job: ImportJob) -> Format:

@@ -178,7 +178,12 @@ class Joining:
                 self._products.ambiguous.add(named)
 
     def _write_parts(self) -> None:
-        """Write which product each joined group is part of to the database."""
+        """Write to the database of which product each joined group is; index it by product.
+
+        A product is named by the number of its first group.
+
+        It is called once.
+        """
         first_of = self._products.first_of
         joined = compress(count(), self._products.are_joined)
         apart = ((first_of(number), number) for number in joined)

@@ -333,7 +333,7 @@ class ImportJob(jobs.Job):
 
     @property
     def asks_for_encoding(self) -> bool:
-        """Whether the encoding must be chosen before the columns."""
+        """Whether the user was asked, and first for the encoding: no columns are known."""
         return self.was_asked and not self.fields.get("format")
 
     @property
@@ -364,7 +364,7 @@ class ImportJob(jobs.Job):
 
     @property
     def is_read(self) -> bool:
-        """Whether the planner has seen the whole file."""
+        """Whether the planner, or that of release 1.0, has seen the whole file."""
         return "parts" in self.fields or self.was_read_by_1_0
 
     @property

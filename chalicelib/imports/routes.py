@@ -78,7 +78,7 @@ _FORM: Final[dict[str, Any]] = {
 
 
 def _show_listed(job: Job) -> dict[str, Any]:
-    """Return the API's shape of a job in the list, as of now."""
+    """Return what `show` returns of a job that the list has loaded, as of now."""
     return show(ImportJob(job.fields), clock.now())
 
 

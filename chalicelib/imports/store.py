@@ -210,7 +210,7 @@ def note_left_out(job_id: str, far: str) -> None:
 
 
 def note_report(job_id: str) -> None:
-    """Store that a job has a report of its failed rows."""
+    """Store that a job has a report of its failed rows; nothing if the job is gone."""
     jobs.update_if(job_id, table.present, assign={"report": True})
 
 

@@ -124,7 +124,7 @@ class Account:
 
     @property
     def is_refunded(self) -> bool:
-        """Whether all money went back."""
+        """Whether the paymentStatus is REFUNDED."""
         return self.payment is PaymentStatus.REFUNDED
 
     def payment_status(self) -> PaymentStatus:
@@ -250,9 +250,9 @@ def change_deposit(fields: StoredOrder, sent: DepositInput | None) -> Deposit | 
     """Return the deposit of an order after a PATCH that sent this one; None removes it.
 
     A deposit that says the same as the stored one, such as one that a client read and sends back,
-    is always accepted, and the stored one stays. Raise Invalid if another one is sent when
-    something is paid, or the paymentStatus is neither PENDING nor FAILED; otherwise as
-    `new_deposit` does.
+    is always accepted, and the stored one stays. Raise Invalid if another one is sent, or the
+    stored one is removed, when something is paid, or the paymentStatus is neither PENDING nor
+    FAILED; otherwise as `new_deposit` does.
     """
     known = fields["deposit"]
     if sent is None and known is None:

@@ -210,7 +210,10 @@ def price_line(line: OrderLine, discount: DiscountInput | None, path: str, error
 
 
 def make_discount(sent: DiscountInput | None, whole: Decimal, path: str) -> Discount | None:
-    """Return a discount as stored. `whole`: what it is taken off. Raise Invalid."""
+    """Return a discount as stored, with its reason; None for none. `whole`: what it is taken off.
+
+    Raise Invalid.
+    """
     if sent is None:
         return None
     amount, percent = part_of(whole, sent, path)
@@ -238,7 +241,7 @@ def part_of(
 
 
 def to_discount_input(discount: Discount | None) -> DiscountInput | None:
-    """Return a stored discount as it was sent: its percent, or its amount."""
+    """Return a stored discount as it was sent: its percent, or else its amount, and its reason."""
     if discount is None:
         return None
     reason, percent = {"reason": discount["reason"]}, discount["percent"]

@@ -356,7 +356,10 @@ def _is_partly_shipped(fields: Fields) -> bool:
 
 
 def _balance_facet(fields: Fields) -> str:
-    """Return who owes money, or CLOSED: nobody does then, and open orders are counted without."""
+    """Return who owes money: DUE (the customer), OWED (the shop) or "" (nobody).
+
+    A closed order is always CLOSED: nobody owes anything then.
+    """
     if fields.get("closedAt"):  # the first release's records have none
         return CLOSED
     balance = Decimal(fields["balanceDue"])

@@ -46,9 +46,10 @@ class PaymentRefunded(Conflict):
 def take_payments(
     fields: StoredOrder, received: Sequence[PaymentInput], by: str, now: str
 ) -> StoredOrder:
-    """Return the fields after these payments, in order.
+    """Return the fields after these payments, in order, with the balance.
 
-    Raise Denied, Invalid, DuplicateReference.
+    Raise Denied for an order that is closed, cancelled or refunded, even without payments;
+    otherwise as `_take_payment` does.
     """
     after = with_balance(fields)
     if after["status"] in _CLOSED or after["paymentStatus"] == PaymentStatus.REFUNDED:
@@ -63,9 +64,11 @@ def take_payments(
 def _take_payment(
     fields: StoredOrder, received: PaymentInput, path: str, by: str, now: str
 ) -> StoredOrder:
-    """Return the fields after one payment. Raise Denied, Invalid, DuplicateReference.
+    """Return the fields of an open order after one payment.
 
-    `path`: where the payment is in the request, such as `payments.0.`, or "".
+    `path`: where the payment is in the request, such as `payments.0.`, or "". Raise
+    DuplicateReference; Denied for more than is due without allowOverpayment; Invalid for less
+    tendered than the amount.
     """
     method = received.method or fields["paymentMethod"] or "OTHER"
     # First: a payment that is sent again may be more than is due since then.

@@ -62,7 +62,7 @@ def count_pieces(fields: Fields) -> dict[str, Pieces]:
 
 
 def valid_shipments(fields: Fields) -> list[Any]:
-    """Return the shipments that were not cancelled, oldest first."""
+    """Return the shipments that were not cancelled, oldest first. The fields have `shipments`."""
     return [shipment for shipment in fields["shipments"] if not shipment["cancelledAt"]]
 
 

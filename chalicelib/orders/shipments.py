@@ -362,10 +362,10 @@ def write_entries(commit: Commit, before: Order | None, after: Order | None) -> 
 
 
 def compare_entries(load: Callable[[Iterable[str]], Iterable[Order]]) -> listing.Recount:
-    """Compare the list of shipments with the orders to which it leads; return what differs.
+    """Compare the list's entries with the orders that they name; return what differs.
 
-    `load`: orders by their ids. Release 1.0.0, after a roll-back, deletes an order without its
-    entries.
+    `load`: orders by their ids. An order that no entry names is not looked at. Release 1.0.0, after
+    a roll-back, deletes an order without its entries.
     """
 
     def count_parts() -> tuple[dict[str, int], dict[str, dict[str, object]]]:

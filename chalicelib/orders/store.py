@@ -211,7 +211,7 @@ def list_shipments(query: listing.Query) -> listing.Page[Shipment]:
 
 
 def compare_shipments() -> listing.Recount:
-    """Compare the list of shipments with the orders to which it leads; return what differs."""
+    """Compare the list of shipments with the orders that its entries name."""
     return shipments.compare_entries(load)
 
 

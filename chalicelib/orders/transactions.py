@@ -90,7 +90,10 @@ def _show_void(order: Order, payment: Payment, voided_at: str) -> ShownTransacti
 def _show_transfer(
     order: Order, kind: TransactionKind, transfer: Transfer, amount: str, tax: Decimal
 ) -> ShownTransaction:
-    """Return a payment or a refund in the shape of ShownTransaction. `amount`: with its sign."""
+    """Return a payment or a refund in the shape of ShownTransaction; `receivedAt` is None.
+
+    `amount`: shown as it is, with its sign. `tax`: shown with the opposite sign.
+    """
     customer = order.fields["customer"]
     return {
         "id": transfer["id"],

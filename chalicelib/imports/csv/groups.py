@@ -57,7 +57,11 @@ class Group:
     too_large: RowError | None = None
 
     def add(self, row: CsvRow) -> None:
-        """Add a row, and count it. All rows are dropped once the product is too large."""
+        """Add a row; count it and its characters.
+
+        All rows are dropped, not their numbers, once there are too many, they are too large
+        together, or one row is: then `too_large` keeps its problem, too.
+        """
         self.count += 1
         self.size += row.size
         if row.size > LARGEST_ROW:

@@ -156,6 +156,9 @@ def as_csv(
 ) -> Iterator[bytes]:
     """Return a sheet of a workbook as pieces of CSV, the first of which is `rows.WORKBOOK_MARK`.
 
+    Cells have the text that a spreadsheet shows. What is merged over several rows is in each of
+    them.
+
     `data`: a workbook of any kind that is a ZIP archive, such as `.xlsx` or `.ods`. `sheet`: its
     name; by default the first that is not hidden. `delimiter`: what parts the cells in the CSV; by
     default a comma. `say` is called once, at once: with the last row and column, such as
@@ -414,9 +417,9 @@ def _find_sheet_part(archive: zipfile.ZipFile, sheet: int) -> str:
 
 
 def _formatted_cells(cells: object, formats: Mapping[str, tuple[Section, ...]]) -> Iterator[_Place]:
-    """Yield the place and the format of each cell that is not shown as it is stored.
+    """Yield row and column, from 0, and the format of each cell that is not shown as it is stored.
 
-    A formula without a value has the format _NO_VALUE.
+    A formula without a value, unless its result is a text, has the format _NO_VALUE.
     """
     for event, element in _iterate_elements(cells, f"{_MAIN}row"):
         if element.tag == f"{_MAIN}c" and event == "end":

@@ -290,7 +290,7 @@ def handle_of_address(cell: str) -> str:
 
 
 def single(cell: str) -> list[str]:
-    """Return the cell as a list of one entry."""
+    """Return the cell, even an empty one, as a list of one entry."""
     return [cell]
 
 
@@ -320,7 +320,7 @@ def split(separators: str) -> Callable[[str], list[str]]:
 
 
 def listed_by_any_mark(cell: str) -> list[str]:
-    """Return the entries of a list separated by commas, or else by semicolons, bars or lines."""
+    """Return a list's entries, separated by commas, or else by semicolons, bars and lines."""
     return parse_list(cell) if "," in cell else split(";|\n")(cell)
 
 
@@ -396,7 +396,10 @@ def _plain(number: str, cell: str, places: int) -> str:
 
 
 def _refuse_other_currency(mark: str, cell: str, shop: Shop) -> None:
-    """Raise BadCell if the sign or code at an amount is not of the shop's currency."""
+    """Raise BadCell unless the mark at an amount is a sign or a code of the shop's currency.
+
+    A mark that is neither a known sign nor three letters, such as `kg`, is `not_an_amount`.
+    """
     codes = SIGNS.get(mark) or SIGNS.get(mark.upper()) or SIGNS.get(mark.lower())
     if codes is None:
         if not re.fullmatch("[A-Za-z]{3}", mark):

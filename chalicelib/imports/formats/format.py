@@ -292,7 +292,13 @@ class Format:
         variant.set_stock_unless_untracked(bool(field), field)
 
     def prices(self, draft: Draft, row: Row) -> Prices:
-        """Return the price, and the one before a reduction; 0, as exports write it, is none."""
+        """Return a row's `price` and `compareAtPrice`, each as (field of the row, amount).
+
+        A sale price that is lower, and whose time it is, becomes the price, and the price the
+        compare-at price. A compare-at price of 0, as exports write it, is None; so is that of a row
+        without a sale, if the file has columns of reductions. What the row does not give is not in
+        the answer.
+        """
         amounts = {field: draft.amount(row, field) for field in self._priced if row[field]}
         price, sale, before = (amounts.get(f) for f in ("price", "salePrice", "compareAtPrice"))
         given: Prices = {"price": ("price", price)} if price is not None else {}

@@ -414,7 +414,10 @@ class Draft:
         return list(once.values())
 
     def _check_key(self) -> None:
-        """Add an error if the product has no slug, name or SKU, or only a spoilt SKU."""
+        """Add an error if nothing names the product, or its SKU is spoilt, whatever else does.
+
+        A slug (a name makes one), a SKU, or a variant's SKU names it.
+        """
         product = self.product
         sku = product.values.get("sku")
         variants = product.values.get("variants", ())

@@ -218,7 +218,10 @@ def _plain(column: str, currency: str) -> str:
 
 
 def is_other_measure(mark: str, currency: str) -> bool:
-    """Return whether a sign in a header says that the column's numbers are not the shop's money."""
+    """Return whether a sign (one character) in a header says: not the shop's money.
+
+    A sign of another currency does, and `%`.
+    """
     if unicodedata.category(mark) == "Sc":
         return currency not in SIGNS.get(mark, "")
     return mark == "%"

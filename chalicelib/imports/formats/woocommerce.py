@@ -47,7 +47,10 @@ class WooCommerce(Format):
 
     @classmethod
     def fits(cls, columns: Sequence[str]) -> bool:
-        """Two columns of its own in one language or another, and what names a product."""
+        """Return whether it has two fields of its own, in any language, and a name or a SKU.
+
+        All its own price columns count as one field.
+        """
         fields = {cls.field(column) for column in columns}
         price = {"price"} if any(plain(column) in _OWN_PRICES for column in columns) else set()
         own = {*fields.intersection(OWN), *price}
