@@ -61,7 +61,7 @@ def _read_products(
         for product in joining.products():
             line, groups, error = chunks.unpack(chunks.pack(product))
             rows = [row for group in groups for row in group]
-            product_read = file_format.product(rows, shop) if rows else ImportedProduct(line)
+            product_read = file_format.read_rows(rows, shop) if rows else ImportedProduct(line)
             product_read.errors += [error] if error else []
             yield product_read
 

@@ -74,10 +74,10 @@ def test_any_rows_become_a_product_or_errors(
     records = [CsvRow(at + 2, row) for at, row in enumerate(rows)]
     bound = file_format(header)
     for record in records:
-        bound.key(record.cells)
-        bound.aliases(record.cells, bound.key(record.cells))
-        bound.joins(records[0].cells, record.cells)
-    product = bound.product(records, SHOPS[0])
+        bound.product_key(record.cells)
+        bound.product_aliases(record.cells, bound.product_key(record.cells))
+        bound.is_of_row_above(records[0].cells, record.cells)
+    product = bound.read_rows(records, SHOPS[0])
     assert "unreadable_row" not in {error.code for error in product.errors}
     for error in product.errors:
         assert error.row in {record.line for record in records}
@@ -132,7 +132,7 @@ def test_reading_rows_and_lists_takes_linear_time(file_format: type[Format]) -> 
         row = [options if name == "configurable_variations" else listed for name in names]
         rows = [CsvRow(n + 2, [*row[:1], *([f"{n}"] * (len(row) - 1))]) for n in range(many)]
         bound = file_format(names)
-        return lambda: bound.product([CsvRow(2, row), *rows], SHOPS[0])
+        return lambda: bound.read_rows([CsvRow(2, row), *rows], SHOPS[0])
 
     few, many = steps(work(40)), steps(work(400))
     assert many <= 14 * few
@@ -162,8 +162,8 @@ def test_an_unexpected_error_in_a_format_fails_only_its_rows(
         "read_product",
         lambda draft: 1 / 0 if draft.rows[0]["slug"] == "bad" else inner(draft),
     )
-    bad = bound.product([CsvRow(2, ["bad", "Bad", "1"])], SHOPS[0])
-    good = bound.product([CsvRow(3, ["good", "Good", "1"])], SHOPS[0])
+    bad = bound.read_rows([CsvRow(2, ["bad", "Bad", "1"])], SHOPS[0])
+    good = bound.read_rows([CsvRow(3, ["good", "Good", "1"])], SHOPS[0])
     assert [error[:3] for error in bad.errors] == [(2, "", "unreadable_row")]
     assert good.errors == []
 

@@ -46,7 +46,7 @@ def opened(data: bytes, encoding: str = "") -> tuple[Format, list[list[CsvRow]]]
 
 def products(data: bytes, shop: Shop = SHOP, encoding: str = "") -> list[ImportedProduct]:
     file_format, groups = opened(data, encoding)
-    return [file_format.product(group, shop) for group in groups]
+    return [file_format.read_rows(group, shop) for group in groups]
 
 
 def read(data: bytes, encoding: str = "") -> list[dict[str, Any]]:
@@ -74,7 +74,7 @@ def rewritten(
 def test_each_file_is_recognised_and_gives_the_expected_products(name: str) -> None:
     file_format, groups = opened(text(name).encode())
     assert file_format.name == name
-    read = [file_format.product(group, SHOP) for group in groups]
+    read = [file_format.read_rows(group, SHOP) for group in groups]
     assert [(product.errors, product.repeated) for product in read] == [([], []) for _ in read]
     assert [{"slug": p.slug, **p.values, "new": p.if_new} for p in read] == EXPECTED[name]
     assert file_format.missed_columns == []

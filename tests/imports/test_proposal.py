@@ -95,7 +95,7 @@ def read(data: bytes, mapping: dict[str, str | None]) -> list[ImportedProduct]:
     assert not faults(table.format.header, mapping)
     file_format: Format = Mapped(table.format.header, mapping)
     return [
-        file_format.product(group.rows, SHOP) for group in group_rows(table.rows(), file_format)
+        file_format.read_rows(group.rows, SHOP) for group in group_rows(table.rows(), file_format)
     ]
 
 

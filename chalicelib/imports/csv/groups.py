@@ -24,11 +24,11 @@ class Keys(Protocol):
 
     nameless: ClassVar[str]
 
-    def key(self, cells: list[str]) -> str: ...
+    def product_key(self, cells: list[str]) -> str: ...
 
-    def aliases(self, cells: list[str], key: str) -> Sequence[str]: ...
+    def product_aliases(self, cells: list[str], key: str) -> Sequence[str]: ...
 
-    def joins(self, above: list[str], cells: list[str]) -> bool: ...
+    def is_of_row_above(self, above: list[str], cells: list[str]) -> bool: ...
 
 
 def name_key(name: str) -> str:
@@ -95,11 +95,11 @@ def group_rows(rows: Iterable[CsvRow], keys: Keys) -> Iterator[Group]:
     group: Group | None = None
     above: list[str] = []
     for row in rows:
-        key = keys.key(row.cells) or keys.nameless
+        key = keys.product_key(row.cells) or keys.nameless
         # A slug has none of these signs. It is a key, also one that looks like a number: 1e5.
         is_marked = " " in key or "#" in key or ":" in key or "+" in key
         is_lost = is_marked and _NO_KEY.fullmatch(key) is not None
-        also = keys.aliases(row.cells, key) if key and not is_lost else ()
+        also = keys.product_aliases(row.cells, key) if key and not is_lost else ()
         if (
             group is None
             or is_lost
@@ -107,7 +107,7 @@ def group_rows(rows: Iterable[CsvRow], keys: Keys) -> Iterator[Group]:
                 not key
                 or key in group.keys
                 or key in group.aliases
-                or keys.joins(above, row.cells)
+                or keys.is_of_row_above(above, row.cells)
                 # A product's own row may follow rows that name the product by its other key.
                 or not group.keys.isdisjoint(also)
             )

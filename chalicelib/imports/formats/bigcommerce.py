@@ -70,13 +70,13 @@ class BigCommerce(Format):
     named = ("name", "sku", "options", "image")
     if_new: ClassVar = {"status": "ACTIVE"}
 
-    def key(self, cells: list[str]) -> str:
+    def product_key(self, cells: list[str]) -> str:
         """Return the key of the row's product; "" for a row that is not a product's own."""
         if self.sheet.cell(cells, "kind").casefold() not in {"product", ""}:
             return ""
-        return super().key(cells)
+        return super().product_key(cells)
 
-    def row(self, draft: Draft, row: Row) -> None:
+    def read_row(self, draft: Draft, row: Row) -> None:
         """Read one row into the draft: the product's own, a variant, a rule, or pictures alone.
 
         The product's own values replace those of earlier rows.
@@ -85,35 +85,35 @@ class BigCommerce(Format):
         if kind in {"product", ""}:
             self.read_common(draft, row, keep=False)
         if kind in {"variant", "sku"}:
-            title = self.title_of(row) or row["sku"]
-            self.fill(draft, draft.variant(row, title), row)
+            title = self.variant_title(row) or row["sku"]
+            self.fill_variant(draft, draft.add_variant(row, title), row)
         elif kind == "rule":
             self._rule(draft, row)
-        self.images(draft, row)
+        self.read_images(draft, row)
 
-    def title_of(self, row: Row) -> str:
+    def variant_title(self, row: Row) -> str:
         """Return the title of a row's variant from its options, or in older files from its name."""
         old = "" if row["options"] else row["name"]
         values = _VALUE.findall(row["options"][:5000]) or _OLD_VALUE.findall(old[:5000])
         return " / ".join(value.split(":#")[0].strip() for value in values)
 
-    def images(self, draft: Draft, row: Row) -> None:
+    def read_images(self, draft: Draft, row: Row) -> None:
         """Add the pictures of a row to its product, except of a video; a cell is one address."""
         if row["kind"].casefold() != "video":
-            draft.images(row, alt=row["imageAlt"], read=lambda cell: [cell])
+            draft.add_images(row, alt=row["imageAlt"], read=lambda cell: [cell])
 
-    def prices(self, draft: Draft, row: Row) -> Prices:
+    def read_prices(self, draft: Draft, row: Row) -> Prices:
         """Return the prices: a variant without one has the product's; a sale price of 0 is none."""
         own = draft.rows[0]
-        given = super().prices(draft, row if row["price"] else own)
+        given = super().read_prices(draft, row if row["price"] else own)
         price, before = given.get("price"), given.get("compareAtPrice")
-        retail = draft.amount(own, "retail")
+        retail = draft.read_amount(own, "retail")
         if price and price[1] and retail and not (before and before[1]):
             above = Decimal(retail) > Decimal(price[1])
             given["compareAtPrice"] = ("retail", retail if above else None)
         return given
 
-    def stock(self, variant: DraftVariant, row: Row) -> None:
+    def set_stock(self, variant: DraftVariant, row: Row) -> None:
         """Set a variant's stock, None if it is not tracked.
 
         Nothing is set if all variants have one count: the stock of each is unknown.
@@ -142,9 +142,9 @@ class BigCommerce(Format):
                     if read is not None:
                         variant.set("price", "price", read)
 
-    def finish(self, draft: Draft) -> ImportedProduct:
+    def finish_product(self, draft: Draft) -> ImportedProduct:
         """Return the product; without variants, its own row gives what a variant has."""
         own = draft.rows[0] if draft.rows else None
         if own is not None and not draft.variants:
-            self.fill(draft, draft.variant(own, ""), own)
-        return super().finish(draft)
+            self.fill_variant(draft, draft.add_variant(own, ""), own)
+        return super().finish_product(draft)

@@ -50,19 +50,19 @@ class Etsy(Format):
     if_new: ClassVar = {"status": "ACTIVE"}
     sku_names_product = True  # titles change from season to season
 
-    def key(self, cells: list[str]) -> str:
+    def product_key(self, cells: list[str]) -> str:
         """Return the key of a row: its SKU if it has just one, else its name."""
         sku = self.sheet.cell(cells, "sku")
         is_one = sku and "," not in sku
         return f"sku {sku}" if is_one else name_key(self.sheet.cell(cells, "name"))
 
-    def row(self, draft: Draft, row: Row) -> None:
+    def read_row(self, draft: Draft, row: Row) -> None:
         """Read one row, a whole product, into the draft, with a variant for each choice of options.
 
         Variants get the price alone; a product without options gets its SKU and stock too.
         """
         self.read_common(draft, row, keep=False)
-        self.images(draft, row)
+        self.read_images(draft, row)
         choices = [reading.parse_list(cell) for _, cell in row.texts_of("variations")]
         if not choices:
             self._read_single(draft, row)
@@ -70,13 +70,13 @@ class Etsy(Format):
         # The file has only the total stock of all variations, and lists SKUs in another order than
         # the variations.
         for title in draft.combine_options(row, "variations", choices):
-            self.price(draft, draft.variant(row, title), row)
+            self.set_prices(draft, draft.add_variant(row, title), row)
 
     def _read_single(self, draft: Draft, row: Row) -> None:
         """Add the only variant of a row without options: its price, stock, and SKU if just one."""
-        only = draft.variant(row, "")
-        skus = draft.read(row, "sku", reading.parse_list) or []
+        only = draft.add_variant(row, "")
+        skus = draft.read_cell(row, "sku", reading.parse_list) or []
         if len(skus) == 1:
             only.set("sku", "sku", skus[0])
-        self.price(draft, only, row)
-        self.stock(only, row)
+        self.set_prices(draft, only, row)
+        self.set_stock(only, row)

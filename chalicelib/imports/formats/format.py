@@ -181,7 +181,7 @@ class Format:
 
     # --- Rows ---
 
-    def key(self, cells: list[str]) -> str:
+    def product_key(self, cells: list[str]) -> str:
         """Return the key of the product that a row is of; "": of the product of the row above."""
         if slug := self.slug_key(cells):
             return slug
@@ -195,14 +195,14 @@ class Format:
             return slug
         return str(self._slug(slug))
 
-    def aliases(self, cells: list[str], key: str) -> Sequence[str]:
+    def product_aliases(self, cells: list[str], key: str) -> Sequence[str]:
         """Return the keys besides `key`, the row's own, by which others may name its product."""
         if not key.startswith("name "):
             return ()
         slug = slug_of(self.sheet.cell(cells, "name")[:1000])
         return (slug,) if slug else ()
 
-    def joins(self, above: list[str], cells: list[str]) -> bool:
+    def is_of_row_above(self, above: list[str], cells: list[str]) -> bool:
         """Return whether a row is of the product of the row above, though their keys differ."""
         return False
 
@@ -213,14 +213,14 @@ class Format:
         """
         return row.has_any(("option", "sku", "price"))
 
-    def title_of(self, row: Row) -> str:
+    def variant_title(self, row: Row) -> str:
         """Return the title of a row's variant: its options, or its title; "" for the only one."""
         title = " / ".join(option for _, option in row.texts_of("option")) or row["variantTitle"]
         return "" if title.casefold() in self.untitled else title
 
     # --- Products ---
 
-    def product(self, rows: Sequence[CsvRow], shop: Shop) -> ImportedProduct:
+    def read_rows(self, rows: Sequence[CsvRow], shop: Shop) -> ImportedProduct:
         """Return the product that these rows, one group, describe.
 
         Whatever is wrong with them is an error of theirs, and of no other rows.
@@ -242,10 +242,10 @@ class Format:
         """Remove the nameless rows, read each row into the draft, and return the product."""
         draft.refuse_nameless(self.named, self.numbers)
         for row in draft.rows:
-            self.row(draft, row)
-        return self.finish(draft)
+            self.read_row(draft, row)
+        return self.finish_product(draft)
 
-    def row(self, draft: Draft, row: Row) -> None:
+    def read_row(self, draft: Draft, row: Row) -> None:
         """Read one row of a product into its draft: common fields, images, and the variant.
 
         This is the order of most formats; a format overrides the steps, or all of it. A row that is
@@ -253,9 +253,9 @@ class Format:
         """
         of_variant = self.is_variant(row)
         self.read_common(draft, row, keep=of_variant)
-        self.images(draft, row)
+        self.read_images(draft, row)
         if of_variant:
-            self.fill(draft, draft.variant(row, self.title_of(row)), row)
+            self.fill_variant(draft, draft.add_variant(row, self.variant_title(row)), row)
 
     def read_common(self, draft: Draft, row: Row, *, keep: bool) -> None:
         """Set what the product has once; `keep`: unless an earlier row gave it.
@@ -265,33 +265,35 @@ class Format:
         for field, key, read in self._once:
             if row[field]:
                 is_count = read is reading.stock
-                draft.put(row, field, key, draft.counting(row) if is_count else read, keep=keep)
-        draft.categories(row, self.readings.get("category", reading.single))
-        draft.read(row, "currency", lambda code: reading.currency(code, draft.shop))
+                draft.set_from_cell(
+                    row, field, key, draft.make_count_reader(row) if is_count else read, keep=keep
+                )
+        draft.read_categories(row, self.readings.get("category", reading.single))
+        draft.read_cell(row, "currency", lambda code: reading.currency(code, draft.shop))
 
-    def images(self, draft: Draft, row: Row) -> None:
+    def read_images(self, draft: Draft, row: Row) -> None:
         """Add the pictures of a row to its product."""
-        draft.images(row, alt=row["imageAlt"], read=self.readings.get("image", reading.urls))
+        draft.add_images(row, alt=row["imageAlt"], read=self.readings.get("image", reading.urls))
 
-    def fill(self, draft: Draft, variant: DraftVariant, row: Row) -> None:
+    def fill_variant(self, draft: Draft, variant: DraftVariant, row: Row) -> None:
         """Set a variant's SKU, prices, barcode, cost and stock from its row."""
-        variant.put("sku", "sku")
-        self.price(draft, variant, row)
+        variant.set_from_cell("sku", "sku")
+        self.set_prices(draft, variant, row)
         variant.put_extras()
-        self.stock(variant, row)
+        self.set_stock(variant, row)
 
-    def price(self, draft: Draft, variant: DraftVariant, row: Row) -> None:
+    def set_prices(self, draft: Draft, variant: DraftVariant, row: Row) -> None:
         """Set a variant's prices from its row."""
-        for key, (field, value) in self.prices(draft, row).items():
+        for key, (field, value) in self.read_prices(draft, row).items():
             variant.set(field, key, value)
 
-    def stock(self, variant: DraftVariant, row: Row) -> None:
+    def set_stock(self, variant: DraftVariant, row: Row) -> None:
         """Set a variant's stock from its row: None if the row says that it is not tracked."""
         said = (field for field, words in self.untracked.items() if row[field].casefold() in words)
         field = next(said, "")
         variant.set_stock_unless_untracked(bool(field), field)
 
-    def prices(self, draft: Draft, row: Row) -> Prices:
+    def read_prices(self, draft: Draft, row: Row) -> Prices:
         """Return a row's `price` and `compareAtPrice`, each as (field of the row, amount).
 
         A sale price that is lower, and whose time it is, becomes the price, and the price the
@@ -299,7 +301,7 @@ class Format:
         without a sale, if the file has columns of reductions. What the row does not give is not in
         the answer.
         """
-        amounts = {field: draft.amount(row, field) for field in self._priced if row[field]}
+        amounts = {field: draft.read_amount(row, field) for field in self._priced if row[field]}
         price, sale, before = (amounts.get(f) for f in ("price", "salePrice", "compareAtPrice"))
         given: Prices = {"price": ("price", price)} if price is not None else {}
         if before is not None:
@@ -318,11 +320,11 @@ class Format:
         A date that cannot be read becomes an error of the product, and counts as none.
         """
         fields = ("saleStarts", "saleEnds")
-        starts, ends = (draft.read(row, f, self.readings.get(f, reading.day)) for f in fields)
+        starts, ends = (draft.read_cell(row, f, self.readings.get(f, reading.day)) for f in fields)
         today = draft.shop.today
         return (starts is None or starts <= today) and (ends is None or today <= ends)
 
-    def finish(self, draft: Draft) -> ImportedProduct:
+    def finish_product(self, draft: Draft) -> ImportedProduct:
         """Finish the draft, and return the product with the slug that it has or is to get."""
         product, values = draft.product, draft.product.values
         product.if_new |= self.if_new
@@ -334,7 +336,7 @@ class Format:
             has_sku = self.sku_names_product and any("sku" in each for each in records)
             # With a SKU, two products may have the same name. Otherwise the name identifies it.
             product.slug = None if has_sku else product.if_new["slug"] or None
-        return draft.finish(own_prices=self.own_prices)
+        return draft.finish_product(own_prices=self.own_prices)
 
 
 def _is_reduced(price: str | None, sale: str) -> bool:

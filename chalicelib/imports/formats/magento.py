@@ -101,11 +101,11 @@ class Magento(Format):
     if_new: ClassVar = {"status": "ACTIVE"}
     sku_names_product = True
 
-    def key(self, cells: list[str]) -> str:
+    def product_key(self, cells: list[str]) -> str:
         """Return the key of a row: its SKU, else what names it otherwise."""
-        return self.sheet.cell(cells, "sku") or super().key(cells)
+        return self.sheet.cell(cells, "sku") or super().product_key(cells)
 
-    def joins(self, above: list[str], cells: list[str]) -> bool:
+    def is_of_row_above(self, above: list[str], cells: list[str]) -> bool:
         """Return whether adjacent rows are of one product.
 
         So they are if both are variants, or one is a product that names the other, a variant.
@@ -131,13 +131,13 @@ class Magento(Format):
         parents = [row for row in draft.rows if row["kind"].casefold() == "configurable"]
         for row in parents[1:]:
             message = "There are two configurable products here without a row between them."
-            draft.fail(row, "sku", "ambiguous_variants", message)
+            draft.add_error(row, "sku", "ambiguous_variants", message)
         if parents:
             self._configurable(draft, parents[0])
         else:
             for row in draft.rows:
                 self._simple(draft, row)
-        return self.finish(draft)
+        return self.finish_product(draft)
 
     def _configurable(self, draft: Draft, parent: Row) -> None:
         """Read a configurable product and its variants, in the order in which its row names them.
@@ -145,19 +145,19 @@ class Magento(Format):
         A row that it does not name becomes an error; a variant without a row has its SKU alone.
         """
         self._read_own(draft, parent)
-        draft.put(parent, "sku", "sku")
-        options = draft.read(parent, "variations", _options) or {}
+        draft.set_from_cell(parent, "sku", "sku")
+        options = draft.read_cell(parent, "variations", _options) or {}
         rows = {row["sku"]: row for row in draft.rows if row is not parent}
         for sku, row in rows.items():
             if sku not in options:
                 message = "No product next to this row names it as one of its variants."
-                draft.fail(row, "sku", "missing_key", message)
+                draft.add_error(row, "sku", "missing_key", message)
         for sku, title in options.items():
             row = rows.get(sku, parent)
-            variant = draft.variant(row, title or sku)
+            variant = draft.add_variant(row, title or sku)
             if sku in rows:
-                self.images(draft, row)
-                self.fill(draft, variant, row)
+                self.read_images(draft, row)
+                self.fill_variant(draft, variant, row)
             variant.set("sku" if sku in rows else "variations", "sku", sku)
 
     def _simple(self, draft: Draft, row: Row) -> None:
@@ -168,26 +168,26 @@ class Magento(Format):
         """
         if row["kind"].casefold() in _UNSUPPORTED:
             message = "A product made of others has no price: import the products in it."
-            draft.fail(row, "kind", "unsupported_type", message)
+            draft.add_error(row, "kind", "unsupported_type", message)
         if row["visibility"].casefold() == _HIDDEN and len(draft.rows) > 1:
             message = "No product next to this row names it as one of its variants."
-            draft.fail(row, "sku", "missing_key", message)
+            draft.add_error(row, "sku", "missing_key", message)
         if row["visibility"].casefold() == _HIDDEN:
             # A variant whose product is not next to it: it can update a product, not create one.
             draft.product.only_updates = True
         else:
             self._read_own(draft, row)
-        self.fill(draft, draft.variant(row, ""), row)
+        self.fill_variant(draft, draft.add_variant(row, ""), row)
 
     def _read_own(self, draft: Draft, row: Row) -> None:
         """Set what the product's own row gives, in place of what earlier rows gave."""
         self.read_common(draft, row, keep=False)
-        self.images(draft, row)
+        self.read_images(draft, row)
         if row["visibility"]:
             shown = row["visibility"].casefold() != _HIDDEN
             draft.set(row, "visibility", "published", shown)
 
-    def stock(self, variant: DraftVariant, row: Row) -> None:
+    def set_stock(self, variant: DraftVariant, row: Row) -> None:
         """Set a variant's stock; None if the row, and no configuration, leaves it untracked."""
         variant.set_stock_unless_untracked(
             row["managed"] == "0" and row["configured"] != "1", "managed"

@@ -61,9 +61,9 @@ class Medusa(Format):
         super().read_common(draft, row, keep=keep)
         for _, tag in row.texts_of("tag"):
             if not tag.startswith("ptag_"):  # only an id
-                draft.tag(*reading.parse_list(tag))
+                draft.add_tags(*reading.parse_list(tag))
 
-    def prices(self, draft: Draft, row: Row) -> Prices:
+    def read_prices(self, draft: Draft, row: Row) -> Prices:
         """Return the price in the shop's currency, of however many there are.
 
         A row with prices in other currencies alone becomes an error, and returns {}.
@@ -76,5 +76,5 @@ class Medusa(Format):
                 return {} if read is None else {"price": ("amounts", read)}
         if priced:
             message = f"The row has no price in {code}, only in: {', '.join(priced)[:200]}."
-            draft.fail(row, "amounts", "currency_mismatch", message)
+            draft.add_error(row, "amounts", "currency_mismatch", message)
         return {}

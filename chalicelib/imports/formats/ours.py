@@ -86,7 +86,7 @@ class Ours(Format):
         is_clear &= "madeToOrder" in fields or fields.isdisjoint(_OF_MADE)
         return is_clear and len(fields) > 1 and not fields.isdisjoint(_IDENTITY)
 
-    def key(self, cells: list[str]) -> str:
+    def product_key(self, cells: list[str]) -> str:
         """Return the key of a row's product: its slug, its parent's SKU, its own SKU, or its name.
 
         A variant's SKU is none of the product's, if the file has names.
@@ -108,12 +108,12 @@ class Ours(Format):
         of_variant = any(self.sheet.cell(cells, field) for field in self._of_variant)
         return "variantSku" in self.sheet or not of_variant
 
-    def aliases(self, cells: list[str], key: str) -> Sequence[str]:
+    def product_aliases(self, cells: list[str], key: str) -> Sequence[str]:
         """Other rows may know a product by a SKU alone, or its options by its name."""
         skus = (self.sheet.cell(cells, field) for field in self._skus)
         known = [each for sku in skus if sku and (each := f"sku {sku}") != key]
         if key.startswith("name "):
-            return [*known, *super().aliases(cells, key)]
+            return [*known, *super().product_aliases(cells, key)]
         if not self._of_variant or not key.startswith("sku "):
             return known
         name = self.sheet.cell(cells, "name")
@@ -128,10 +128,10 @@ class Ours(Format):
             return False
         return row.has_any(_OF_VARIANT) or row["parentSku"] not in ("", row["sku"])
 
-    def title_of(self, row: Row) -> str:
+    def variant_title(self, row: Row) -> str:
         """Return the variant's title; one that names its product by SKU may have only its name."""
         own_name = row["name"] if row["parentSku"] else ""
-        return row["variantTitle"] or super().title_of(row) or own_name
+        return row["variantTitle"] or super().variant_title(row) or own_name
 
     def read_product(self, draft: Draft) -> ImportedProduct:
         """Mark and sort the draft's rows, the product's own first, and return the product."""
@@ -141,7 +141,7 @@ class Ours(Format):
             draft.rows.sort(key=self.is_variant)  # the product's own name counts
         return super().read_product(draft)
 
-    def row(self, draft: Draft, row: Row) -> None:
+    def read_row(self, draft: Draft, row: Row) -> None:
         """Read one row into the draft: what the product has, and its variant.
 
         A row that knows a variant by its SKU alone only fills that. What a variant's row gives for
@@ -149,42 +149,42 @@ class Ours(Format):
         """
         title = _title_by_sku(draft, row)
         if title is not None:
-            self.fill(draft, draft.variant(row, title), row)
+            self.fill_variant(draft, draft.add_variant(row, title), row)
             return
         of_variant = self.is_variant(row)
-        super().row(draft, row)
+        super().read_row(draft, row)
         if not of_variant or row["variantPrice"]:
-            for key, (field, value) in self.prices(draft, row).items():
+            for key, (field, value) in self.read_prices(draft, row).items():
                 draft.set(row, field, key, value, keep=of_variant)
         if row["parentSku"]:
-            draft.put(row, "parentSku", "sku", keep=True)
+            draft.set_from_cell(row, "parentSku", "sku", keep=True)
         elif not of_variant or "variantSku" in self.sheet:
-            draft.put(row, "sku", "sku", keep=of_variant)
+            draft.set_from_cell(row, "sku", "sku", keep=of_variant)
         if not of_variant:
-            values = (draft.stock(row), draft.barcode(row), draft.cost(row))
+            values = (draft.read_stock(row), draft.read_barcode(row), draft.read_cost(row))
             for field, own in zip(OF_VARIANT, values, strict=True):
                 if own is not None:
                     draft.set(row, field, field, own)
 
-    def finish(self, draft: Draft) -> ImportedProduct:
+    def finish_product(self, draft: Draft) -> ImportedProduct:
         """Without a price of its own, a product has the lowest that `price` gives for variants."""
         priced = [each for each in draft.variants if each.fields.get("price") in _PRODUCTS]
         lowest = min(priced, key=lambda each: Decimal(each.values["price"]), default=None)
         if lowest and "price" not in draft.product.values:
             draft.set(lowest.row, lowest.fields["price"], "price", lowest.values["price"])
-        return super().finish(draft)
+        return super().finish_product(draft)
 
-    def fill(self, draft: Draft, variant: DraftVariant, row: Row) -> None:
+    def fill_variant(self, draft: Draft, variant: DraftVariant, row: Row) -> None:
         """Set the variant's SKU, prices, extras and stock; `variantPrice` comes before `price`."""
         is_own = "variantSku" in self.sheet and self.is_variant(row)
-        variant.put("variantSku" if is_own else "sku", "sku")
+        variant.set_from_cell("variantSku" if is_own else "sku", "sku")
         # On a variant's row, `variantPrice` and `price` both give the variant's price.
-        own = draft.amount(row, "variantPrice")
-        prices = {"price": ("variantPrice", own)} if own else self.prices(draft, row)
+        own = draft.read_amount(row, "variantPrice")
+        prices = {"price": ("variantPrice", own)} if own else self.read_prices(draft, row)
         for key, (field, value) in prices.items():
             variant.set(field, key, value)
         variant.put_extras()
-        self.stock(variant, row)
+        self.set_stock(variant, row)
 
 
 def _mark_own_rows(rows: Sequence[Row]) -> None:

@@ -79,21 +79,21 @@ class PrestaShop(Format):
     if_new: ClassVar = {"status": "ACTIVE"}
     sku_names_product = True
 
-    def row(self, draft: Draft, row: Row) -> None:
+    def read_row(self, draft: Draft, row: Row) -> None:
         """Read one row, a whole product, into the draft; it replaces what earlier rows gave."""
         self.read_common(draft, row, keep=False)
-        self.images(draft, row)
-        self.fill(draft, draft.variant(row, ""), row)
+        self.read_images(draft, row)
+        self.fill_variant(draft, draft.add_variant(row, ""), row)
 
-    def prices(self, draft: Draft, row: Row) -> Prices:
+    def read_prices(self, draft: Draft, row: Row) -> Prices:
         """Less the discount, in money or percent, while it runs."""
-        given = super().prices(draft, row)
+        given = super().read_prices(draft, row)
         price = given.get("price", ("price", None))[1]
         if price is None or not ("discount" in self.sheet or "percent" in self.sheet):
             return given
         given["compareAtPrice"] = ("price", None)
-        amount = draft.amount(row, "discount")
-        percent = draft.read(row, "percent", reading.percent)
+        amount = draft.read_amount(row, "discount")
+        percent = draft.read_cell(row, "percent", reading.percent)
         off = Decimal(amount or 0) or reading.part(
             Decimal(price), percent or Decimal(0), draft.shop
         )

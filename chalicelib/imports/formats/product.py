@@ -118,7 +118,7 @@ class Draft:
         named = [row[field] for field in _NAMES if row[field]]
         if len(named) == 1 and named[0].casefold().strip(" :.") in TOTALS:
             message = f'"{named[0]}" seems to be the sum of a list, not a product.'
-            self.fail(row, "name", "total_row", message)
+            self.add_error(row, "name", "total_row", message)
         else:
             self.rows.append(row)
 
@@ -132,7 +132,7 @@ class Draft:
             number = next((field for field in numbers if row[field]), None)
             if number and not row.has_any(names):
                 message = "The row names no product, no variant and no picture."
-                self.fail(row, number, "names_nothing", message)
+                self.add_error(row, number, "names_nothing", message)
             else:
                 kept.append(row)
         self.rows = kept
@@ -160,16 +160,16 @@ class Draft:
         for row, view in zip(self.rows, views, strict=True):
             if main is None:
                 message = f'The row is of the store view "{view}", not of the main one.'
-                self.fail(row, "storeView", "other_store_view", message)
+                self.add_error(row, "storeView", "other_store_view", message)
             elif view != main:
                 self.product.skipped[Skipped.OTHER_VIEW] += 1
         self.rows = [row for row, view in zip(self.rows, views, strict=True) if view == main]
 
-    def fail(self, row: Row, field: str, code: str, message: str) -> None:
+    def add_error(self, row: Row, field: str, code: str, message: str) -> None:
         """Add an error of a row, at the column of a field."""
         self.product.errors.append(RowError(row.line, row.column(field), code, message))
 
-    def read(self, row: Row, field: str, reading: Callable[[str], object] = text) -> Any:
+    def read_cell(self, row: Row, field: str, reading: Callable[[str], object] = text) -> Any:
         """Return what `reading` makes of a field's cell; None if it is blank, or wrong.
 
         A wrong cell becomes an error of the product.
@@ -180,7 +180,7 @@ class Draft:
         try:
             return reading(cell)
         except BadCell as bad:
-            self.fail(row, field, bad.code, bad.message)
+            self.add_error(row, field, bad.code, bad.message)
             return None
 
     def read_text(self, row: Row, column: str, cell: str, reading: Callable[[str], object]) -> Any:
@@ -191,7 +191,7 @@ class Draft:
             self.product.errors.append(RowError(row.line, column, bad.code, bad.message))
             return None
 
-    def put(
+    def set_from_cell(
         self,
         row: Row,
         field: str,
@@ -201,7 +201,7 @@ class Draft:
         keep: bool = False,
     ) -> None:
         """Set a value of the product from a cell that is not blank; `keep`: unless there is one."""
-        value = self.read(row, field, reading)
+        value = self.read_cell(row, field, reading)
         if value is not None:
             self.set(row, field, key, value, keep=keep)
 
@@ -218,12 +218,12 @@ class Draft:
         # A variant that names its product by SKU has a name of its own.
         is_telling = key in _TELLING and not (keep and row["parentSku"])
         if is_telling and target.get(last, value) != value:
-            self.repeats(row, field, key, *self.product.sources[key])
+            self.note_repeated(row, field, key, *self.product.sources[key])
         if not (keep and last in target):
             target[last] = value
             self.product.sources[key] = (row.line, row.column(field))
 
-    def repeats(self, row: Row, field: str, key: str, earlier: int, _: str = "") -> None:
+    def note_repeated(self, row: Row, field: str, key: str, earlier: int, _: str = "") -> None:
         """Note that a row gives the same product or variant another name, SKU, price or stock."""
         if row.line != earlier:
             value = "SKU" if key == "sku" else key
@@ -243,7 +243,7 @@ class Draft:
         self.product.repeated.append(RowError(variant.row.line, column, "shared_sku", message))
         self.product.skipped[Skipped.SHARED_SKU] += 1
 
-    def images(
+    def add_images(
         self,
         row: Row,
         field: str = "image",
@@ -280,7 +280,7 @@ class Draft:
         if alt:
             known["alt"] = alt
 
-    def categories(self, row: Row, reading: Callable[[str], object]) -> None:
+    def read_categories(self, row: Row, reading: Callable[[str], object]) -> None:
         """Make the last step of the first category the product's type, and those of others tags."""
         values = self.product.values
         for column, cell in row.texts_of("category"):
@@ -289,9 +289,9 @@ class Draft:
                 if name and values.setdefault("type", name) == name:
                     self.product.sources.setdefault("type", (row.line, column))
                 elif name:
-                    self.tag(name)
+                    self.add_tags(name)
 
-    def tag(self, *names: str) -> None:
+    def add_tags(self, *names: str) -> None:
         """Add tags to those that the product is given otherwise."""
         self._tags |= dict.fromkeys(names)
 
@@ -306,11 +306,11 @@ class Draft:
             titles = [" / ".join(values) for values in combinations]
         if len(titles) > MOST_VARIANTS or (choices and not titles):
             message = f"The options make more than {MOST_VARIANTS} variants."
-            self.fail(row, field, "too_many_variants", message)
+            self.add_error(row, field, "too_many_variants", message)
             return []
         return titles
 
-    def variant(self, row: Row, title: str) -> "DraftVariant":
+    def add_variant(self, row: Row, title: str) -> "DraftVariant":
         """Add a variant to the product, to be filled from a row, and return it.
 
         The title and the SKU are its identity: of two rows that are the same variant the later
@@ -320,29 +320,29 @@ class Draft:
         self.variants.append(variant)
         return variant
 
-    def amount(self, row: Row, field: str) -> str | None:
+    def read_amount(self, row: Row, field: str) -> str | None:
         """Read an amount; return None if the cell is blank, or wrong, which is an error."""
-        value: str | None = self.read(row, field, lambda cell: cells.amount(cell, self.shop))
+        value: str | None = self.read_cell(row, field, lambda cell: cells.amount(cell, self.shop))
         return value
 
-    def barcode(self, row: Row) -> str | None:
+    def read_barcode(self, row: Row) -> str | None:
         """Read the barcode; None if there is none, or it is unusable, which is counted."""
         text = cells.barcode(row["barcode"])
         if text is None:
             self.product.skipped[Skipped.BARCODES] += 1
         return text or None
 
-    def cost(self, row: Row) -> str | None:
+    def read_cost(self, row: Row) -> str | None:
         """Read the cost; return None for none, and for 0, which exports write for none."""
-        cost = self.amount(row, "cost")
+        cost = self.read_amount(row, "cost")
         return cost if cost and Decimal(cost) else None
 
-    def stock(self, row: Row, field: str = "stock") -> int | None:
+    def read_stock(self, row: Row, field: str = "stock") -> int | None:
         """Read a stock; return None if the cell is blank, or wrong, which is an error."""
-        value: int | None = self.read(row, field, self.counting(row))
+        value: int | None = self.read_cell(row, field, self.make_count_reader(row))
         return value
 
-    def counting(
+    def make_count_reader(
         self, row: Row, read: Callable[[str, str], int] = cells.stock
     ) -> Callable[[str], int]:
         """Return a reader of a row's counts, which knows the decimal mark of its prices.
@@ -359,7 +359,9 @@ class Draft:
 
         return read_count
 
-    def finish(self, *, sku_is_key: bool = False, own_prices: bool = False) -> ImportedProduct:
+    def finish_product(
+        self, *, sku_is_key: bool = False, own_prices: bool = False
+    ) -> ImportedProduct:
         """Return the product with its tags, its variants in place, and without repeated errors.
 
         A sole variant without a title becomes the product itself, unless `own_prices`: the product
@@ -400,11 +402,11 @@ class Draft:
                 for key in ("price", "stock", "barcode", "cost"):
                     value, was = variant.values.get(key), earlier.values.get(key)
                     if None not in (value, was) and value != was:
-                        self.repeats(variant.row, variant.fields[key], key, earlier.row.line)
+                        self.note_repeated(variant.row, variant.fields[key], key, earlier.row.line)
                 variant.values = {**earlier.values, **variant.values}
                 variant.fields = {**earlier.fields, **variant.fields}
             elif sku and variant.title and (other := skus.get(variant.title)):
-                self.repeats(variant.row, variant.fields["sku"], "sku", other.row.line)
+                self.note_repeated(variant.row, variant.fields["sku"], "sku", other.row.line)
             elif sku and (other := titles.get(sku)) and other.title != variant.title:
                 self._note_shared_sku(variant, other)
             once[variant.title, sku] = variant
@@ -477,31 +479,31 @@ class DraftVariant:
         self.values[key] = value
         self.fields[key] = field
 
-    def put(self, field: str, key: str, reading: Callable[[str], object] = text) -> None:
+    def set_from_cell(self, field: str, key: str, reading: Callable[[str], object] = text) -> None:
         """Set a value from a cell that is not blank; a wrong one is an error of the product."""
-        value = self.read(field, reading)
+        value = self.read_cell(field, reading)
         if value is not None:
             self.set(field, key, value)
 
-    def read(self, field: str, reading: Callable[[str], object]) -> object:
+    def read_cell(self, field: str, reading: Callable[[str], object]) -> object:
         """Return what `reading` makes of a field of the variant's row; None if blank or wrong.
 
         A wrong cell becomes an error of the product.
         """
-        return self.draft.read(self.row, field, reading)
+        return self.draft.read_cell(self.row, field, reading)
 
     def put_extras(self) -> None:
         """Set barcode and cost from cells that are not blank."""
-        barcode = self.draft.barcode(self.row)
+        barcode = self.draft.read_barcode(self.row)
         if barcode:
             self.set("barcode", "barcode", barcode)
-        cost = self.draft.cost(self.row)
+        cost = self.draft.read_cost(self.row)
         if cost is not None:
             self.set("cost", "cost", cost)
 
     def set_stock(self) -> None:
         """Set the stock from a cell that is not blank."""
-        value = self.draft.stock(self.row)
+        value = self.draft.read_stock(self.row)
         if value is not None:
             self.set("stock", "stock", value)
 
@@ -518,7 +520,7 @@ class DraftVariant:
         If one location is asked for, only its column counts. `location`: returns the location of a
         column.
         """
-        wanted, count = self.draft.shop.location.casefold(), self.draft.counting(self.row)
+        wanted, count = self.draft.shop.location.casefold(), self.draft.make_count_reader(self.row)
         cells = self.row.texts_of(field)
         texts = [(c, text) for c, text in cells if wanted in ("", location(c).casefold())]
         counts = [self.draft.read_text(self.row, column, text, count) for column, text in texts]

@@ -66,24 +66,24 @@ class Shopify(Format):
     blank_is_no_reduction = True
     untitled = ("default title",)
 
-    def row(self, draft: Draft, row: Row) -> None:
+    def read_row(self, draft: Draft, row: Row) -> None:
         """Read one row into the draft; a product that is not listed is not published."""
-        super().row(draft, row)
-        draft.put(row, "productCategory", "type", reading.leaf, keep=True)
+        super().read_row(draft, row)
+        draft.set_from_cell(row, "productCategory", "type", reading.leaf, keep=True)
         if row["status"].casefold() == "unlisted":
             draft.set(row, "status", "published", False)
 
-    def images(self, draft: Draft, row: Row) -> None:
+    def read_images(self, draft: Draft, row: Row) -> None:
         """None yet: their positions count over all rows."""
 
-    def stock(self, variant: DraftVariant, row: Row) -> None:
+    def set_stock(self, variant: DraftVariant, row: Row) -> None:
         """Set a variant's stock: None if nothing tracks it."""
         # Without a tracker, the quantity is out of date.
         variant.set_stock_unless_untracked(
             "tracker" in self.sheet and not row["tracker"], "tracker"
         )
 
-    def finish(self, draft: Draft) -> ImportedProduct:
+    def finish_product(self, draft: Draft) -> ImportedProduct:
         """Add the pictures, by position, then those of variants, and return the product.
 
         A price of the product's own counts, not the lowest of the variants. Without a column for
@@ -92,15 +92,15 @@ class Shopify(Format):
         for row in sorted((row for row in draft.rows if row["image"]), key=_position):
             position = _position(row)
             known_position = position if position < _LAST else None
-            draft.images(row, alt=row["imageAlt"], position=known_position)
+            draft.add_images(row, alt=row["imageAlt"], position=known_position)
         for row in draft.rows:
-            draft.images(row, "variantImage")
-        own = draft.amount(draft.rows[0], "productPrice") if draft.rows else None
+            draft.add_images(row, "variantImage")
+        own = draft.read_amount(draft.rows[0], "productPrice") if draft.rows else None
         if own:
             draft.set(draft.rows[0], "productPrice", "price", own)
         if "status" not in self.sheet:
             draft.product.if_new["status"] = "ACTIVE"
-        product = super().finish(draft)
+        product = super().finish_product(draft)
         product.lowest_price = product.lowest_price and not own
         return product
 

@@ -52,22 +52,22 @@ class ShopifyInventory(Format):
         # A variant has one row for each location.
         rows: dict[tuple[str, str], list[Row]] = {}
         for row in draft.rows:
-            draft.put(row, "slug", "slug", reading.handle, keep=True)
-            rows.setdefault((self.title_of(row), row["sku"]), []).append(row)
+            draft.set_from_cell(row, "slug", "slug", reading.handle, keep=True)
+            rows.setdefault((self.variant_title(row), row["sku"]), []).append(row)
         for (title, sku), same in rows.items():
             counts = [count for row in same for count in self._counts(draft, row)]
             if not counts:
                 continue
             # The SKU identifies a variant, or else the title; the handle identifies a product's
             # only variant. The import changes none of them.
-            variant = draft.variant(same[0], "" if sku else title)
+            variant = draft.add_variant(same[0], "" if sku else title)
             variant.set(next((c for c in _COUNTS if same[0][c]), "sku"), "stock", sum(counts))
             if sku and (title or "slug" not in draft.product.values):
                 variant.set("sku", "sku", sku)
         draft.product.slug = draft.product.values.get("slug")
-        return draft.finish()
+        return draft.finish_product()
 
-    def key(self, cells: list[str]) -> str:
+    def product_key(self, cells: list[str]) -> str:
         """Return the key of a row: its slug, else its SKU."""
         return self.slug_key(cells) or f"sku {self.sheet.cell(cells, 'sku')}"
 
@@ -83,7 +83,7 @@ class ShopifyInventory(Format):
             name = self.sheet.header[at]
             cell = row.cell_at(at)
             if cell and cell != _NOT_STOCKED and wanted in ("", name.casefold()):
-                count = draft.read_text(row, name, cell, draft.counting(row))
+                count = draft.read_text(row, name, cell, draft.make_count_reader(row))
                 counts += [count] if count is not None else []
         return counts
 
@@ -93,8 +93,10 @@ class ShopifyInventory(Format):
         A new count moves it by the difference from the current one.
         """
         # More may have been sold than there is: that counts before a new count is added.
-        read = draft.counting(row, reading.parse_whole)
-        counts = {c: draft.read(row, c, read) for c in _COUNTS if row[c] and row[c] != _NOT_STOCKED}
+        read = draft.make_count_reader(row, reading.parse_whole)
+        counts = {
+            c: draft.read_cell(row, c, read) for c in _COUNTS if row[c] and row[c] != _NOT_STOCKED
+        }
         available, new, current = (counts.get(count) for count in _COUNTS)
         if available is not None:
             moved = new - current if new is not None and current is not None else 0

@@ -33,20 +33,20 @@ class Spree(Format):
     unread = ("inventory_backorderable",)
     signs = tuple(("slug", own) for own in ("inventory_count", "option1_value", "image1_src"))
 
-    def row(self, draft: Draft, row: Row) -> None:
+    def read_row(self, draft: Draft, row: Row) -> None:
         """Read one row into the draft; a row with a name and no options adds no variant."""
-        options = self.title_of(row)
+        options = self.variant_title(row)
         self.read_common(draft, row, keep=bool(options))
-        self.images(draft, row)
+        self.read_images(draft, row)
         if options or not row["name"]:
-            self.fill(draft, draft.variant(row, options), row)
+            self.fill_variant(draft, draft.add_variant(row, options), row)
 
-    def stock(self, variant: DraftVariant, row: Row) -> None:
+    def set_stock(self, variant: DraftVariant, row: Row) -> None:
         """Set a variant's stock: None if it is not tracked, or has no end."""
-        tracked = variant.read("tracked", reading.boolean)
+        tracked = variant.read_cell("tracked", reading.boolean)
         variant.set_stock_unless_untracked(tracked is False or row["stock"] == "∞", "tracked")
 
-    def finish(self, draft: Draft) -> ImportedProduct:
+    def finish_product(self, draft: Draft) -> ImportedProduct:
         """Return the product; a master row's price and stock count only without variants.
 
         A master row without a SKU and a price adds no variant either.
@@ -56,11 +56,11 @@ class Spree(Format):
         master = next(masters, None)
         if master is not None and draft.variants:
             # The product row's price, SKU and stock are of a master variant, which is not sold.
-            draft.put(master, "sku", "sku")
+            draft.set_from_cell(master, "sku", "sku")
         elif master is not None:
             product.is_master = True
-            only = draft.variant(master, "")
-            self.fill(draft, only, master)
+            only = draft.add_variant(master, "")
+            self.fill_variant(draft, only, master)
             if not master["sku"] and not Decimal(only.values.get("price") or 0):
                 draft.variants.clear()
-        return super().finish(draft)
+        return super().finish_product(draft)

@@ -56,33 +56,33 @@ class Square(Format):
     nameless = ALONE
     if_new: ClassVar = {"status": "ACTIVE"}
 
-    def row(self, draft: Draft, row: Row) -> None:
+    def read_row(self, draft: Draft, row: Row) -> None:
         """Read one row, a variant's, into the draft; the first row's values of the product stay."""
         self.read_common(draft, row, keep=True)
-        if draft.read(row, "archived", reading.boolean):
+        if draft.read_cell(row, "archived", reading.boolean):
             draft.set(row, "archived", "status", "ARCHIVED")
         shown = row["visibility"].casefold()
         if shown:
             draft.set(row, "visibility", "published", shown == "visible", keep=True)
-        self.fill(draft, draft.variant(row, self.title_of(row)), row)
+        self.fill_variant(draft, draft.add_variant(row, self.variant_title(row)), row)
 
-    def prices(self, draft: Draft, row: Row) -> Prices:
+    def read_prices(self, draft: Draft, row: Row) -> Prices:
         """Return a row's prices; a variable price becomes an error, and returns {}."""
         if row["price"].casefold() == "variable":
             message = "The price is variable, but a product needs a price."
-            draft.fail(row, "price", "missing_price", message)
+            draft.add_error(row, "price", "missing_price", message)
             return {}
-        return super().prices(draft, row)
+        return super().read_prices(draft, row)
 
-    def stock(self, variant: DraftVariant, row: Row) -> None:
+    def set_stock(self, variant: DraftVariant, row: Row) -> None:
         """Set the sum over all locations, or the stock of the one that is asked for."""
         variant.set_stock_of_locations(
             "stock", lambda column: column[len("Current Quantity") :].strip()
         )
 
-    def finish(self, draft: Draft) -> ImportedProduct:
+    def finish_product(self, draft: Draft) -> ImportedProduct:
         """Name the variants without a title, if there are several, and return the product."""
         if len(draft.variants) > 1:
             for variant in draft.variants:
                 variant.title = variant.title or variant.row["variantTitle"] or "Regular"
-        return super().finish(draft)
+        return super().finish_product(draft)

@@ -43,4 +43,4 @@ class Squarespace(Format):
 
     def is_on_sale(self, draft: Draft, row: Row) -> bool:
         """Return whether the row says so; if that is blank or wrong, no."""
-        return bool(draft.read(row, "onSale", reading.boolean))
+        return bool(draft.read_cell(row, "onSale", reading.boolean))

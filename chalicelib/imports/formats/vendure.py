@@ -42,7 +42,7 @@ class Vendure(Format):
     untracked: ClassVar = {"tracked": ("false", "0")}
     if_new: ClassVar = {"status": "ACTIVE"}
 
-    def title_of(self, row: Row) -> str:
+    def variant_title(self, row: Row) -> str:
         """Return the title of a row's variant: its options; "" for none."""
         return " / ".join(_bars(row["option"]))
 
@@ -64,4 +64,4 @@ class Vendure(Format):
                 elif kind.casefold() in {"category", "type"} and value:
                     draft.set(row, "facets", "type", value.strip(), keep=True)
                 elif value and row["name"]:
-                    draft.tag(value.strip())
+                    draft.add_tags(value.strip())

@@ -67,46 +67,48 @@ class Wix(Format):
     blank_is_no_reduction = True
     if_new: ClassVar = {"status": "ACTIVE"}
 
-    def row(self, draft: Draft, row: Row) -> None:
+    def read_row(self, draft: Draft, row: Row) -> None:
         """Read one row into the draft: the product's own, a variant, or pictures alone.
 
         The product's own values replace those of earlier rows.
         """
         kind = row["kind"].casefold()
         if kind == "media":
-            self.images(draft, row)
+            self.read_images(draft, row)
         elif kind == "variant":
-            draft.put(row, "slug", "slug", reading.handle, keep=True)
-            self.fill(draft, draft.variant(row, self.title_of(row) or row["sku"]), row)
+            draft.set_from_cell(row, "slug", "slug", reading.handle, keep=True)
+            self.fill_variant(
+                draft, draft.add_variant(row, self.variant_title(row) or row["sku"]), row
+            )
         else:
             self.read_common(draft, row, keep=False)
-            self.images(draft, row)
+            self.read_images(draft, row)
 
-    def title_of(self, row: Row) -> str:
+    def variant_title(self, row: Row) -> str:
         """Return the title of a row's variant: its options; "" for none."""
         return " / ".join(_plain(value) for _, value in row.texts_of("option"))
 
-    def finish(self, draft: Draft) -> ImportedProduct:
+    def finish_product(self, draft: Draft) -> ImportedProduct:
         """Return the product; without rows of variants, its own row gives one for each choice."""
         own = next((row for row in draft.rows if row["kind"].casefold() == "product"), None)
         if own is not None and not draft.variants:
             choices = [list(map(_plain, _semicolons(cell))) for _, cell in own.texts_of("option")]
             if not choices:
-                self.fill(draft, draft.variant(own, ""), own)
+                self.fill_variant(draft, draft.add_variant(own, ""), own)
             for title in draft.combine_options(own, "option", choices):
-                self._choice(draft, draft.variant(own, title), own)
-        return super().finish(draft)
+                self._choice(draft, draft.add_variant(own, title), own)
+        return super().finish_product(draft)
 
     def _choice(self, draft: Draft, variant: DraftVariant, own: Row) -> None:
         """Fill a variant that has no row of its own, and nothing of its own but its options.
 
         A count is of all of them: nobody can say how many there are of each.
         """
-        self.price(draft, variant, own)
+        self.set_prices(draft, variant, own)
         if not own["stock"].isdecimal():
-            self.stock(variant, own)
+            self.set_stock(variant, own)
 
-    def prices(self, draft: Draft, row: Row) -> Prices:
+    def read_prices(self, draft: Draft, row: Row) -> Prices:
         """Return a variant's price: its own or the product's, with surcharge and discount.
 
         A price below zero, or a surcharge without the product's row, becomes an error, and returns
@@ -116,22 +118,22 @@ class Wix(Format):
         own = next(rows, None)
         if own is None and row["surcharge"] and not row["price"]:
             message = "The surcharge is for a product whose row is elsewhere."
-            draft.fail(row, "surcharge", "missing_price", message)
+            draft.add_error(row, "surcharge", "missing_price", message)
             return {}
         own = own or row
         extra = None
         if row is not own:
-            extra = draft.read(row, "surcharge", lambda cell: _surcharge(cell, draft.shop))
+            extra = draft.read_cell(row, "surcharge", lambda cell: _surcharge(cell, draft.shop))
         if row["price"] or own is row:
-            given = super().prices(draft, row)
+            given = super().read_prices(draft, row)
         else:
-            given = super().prices(draft, own)
+            given = super().read_prices(draft, own)
         price = given.get("price", ("price", None))[1]
         if price is None:
             return given
         total = Decimal(price) + Decimal(extra or 0)
         if total < 0:
-            draft.fail(row, "surcharge", "negative_amount", "The price would be below zero.")
+            draft.add_error(row, "surcharge", "negative_amount", "The price would be below zero.")
             return {}
         off = self._discount(draft, own, total)
         places = -Decimal(price).as_tuple().exponent  # type: ignore[operator]
@@ -153,13 +155,13 @@ class Wix(Format):
 
         if own["discountMode"].casefold().startswith("percent"):
             off = reading.part(
-                total, draft.read(own, "discount", parse_discount) or Decimal(0), draft.shop
+                total, draft.read_cell(own, "discount", parse_discount) or Decimal(0), draft.shop
             )
         else:
-            off = Decimal(draft.amount(own, "discount") or 0)
+            off = Decimal(draft.read_amount(own, "discount") or 0)
         return min(off, total)
 
-    def stock(self, variant: DraftVariant, row: Row) -> None:
+    def set_stock(self, variant: DraftVariant, row: Row) -> None:
         """Set the stock: a number, or for a word None or 0; a hidden variant has 0."""
         word = row["stock"].casefold().replace("_", "").replace(" ", "")
         if word == "instock":
@@ -170,7 +172,7 @@ class Wix(Format):
             variant.set_stock()
         if (
             row["kind"].casefold() == "variant"
-            and variant.read("published", reading.boolean) is False
+            and variant.read_cell("published", reading.boolean) is False
         ):
             # A hidden variant is kept, and cannot be bought.
             variant.set("published", "stock", 0)

@@ -56,7 +56,7 @@ class WooCommerce(Format):
         own = {*fields.intersection(OWN), *price}
         return len(own) > 1 and not fields.isdisjoint({"name", "sku"})
 
-    def key(self, cells: list[str]) -> str:
+    def product_key(self, cells: list[str]) -> str:
         """Return the key of a row's product: a variation's parent, else SKU, number or name."""
         sku, number, name, kind, parent = (
             self.sheet.cell(cells, field) for field in ("sku", "id", "name", "kind", "parent")
@@ -65,7 +65,7 @@ class WooCommerce(Format):
             return parent or sku
         return sku or (f"id:{number}" if number else name)
 
-    def aliases(self, cells: list[str], key: str) -> Sequence[str]:
+    def product_aliases(self, cells: list[str], key: str) -> Sequence[str]:
         """Return the number of a product as a key, if it has another key; () for a variation."""
         number, kind, parent = (self.sheet.cell(cells, each) for each in ("id", "kind", "parent"))
         known = f"id:{number}"
@@ -78,7 +78,7 @@ class WooCommerce(Format):
         draft.rows.sort(key=lambda row: _is_variation(row["kind"], row["parent"]))
         return super().read_product(draft)
 
-    def row(self, draft: Draft, row: Row) -> None:
+    def read_row(self, draft: Draft, row: Row) -> None:
         """Read one row into the draft: a variation, or the product's own.
 
         The product's own values replace those of earlier rows. A grouped product becomes an error.
@@ -88,19 +88,19 @@ class WooCommerce(Format):
             return
         if row["kind"].casefold().startswith("grouped"):
             message = "A grouped product has no price: import the products in it."
-            draft.fail(row, "kind", "unsupported_type", message)
+            draft.add_error(row, "kind", "unsupported_type", message)
         self.read_common(draft, row, keep=False)
-        self.images(draft, row)
-        for brand in (draft.read(row, "brand", reading.parse_list) or [])[:1]:
+        self.read_images(draft, row)
+        for brand in (draft.read_cell(row, "brand", reading.parse_list) or [])[:1]:
             draft.set(row, "brand", "vendor", brand)
-        published = draft.read(row, "publication", _parse_published)
+        published = draft.read_cell(row, "publication", _parse_published)
         if published is not None:
             status, shown = published
             draft.set(row, "publication", "status", status)
             hidden = row["visibility"].casefold() == "hidden"
             draft.set(row, "publication", "published", shown and not hidden)
 
-    def finish(self, draft: Draft) -> ImportedProduct:
+    def finish_product(self, draft: Draft) -> ImportedProduct:
         """Return the product; its slug is of its own row, or of the parent that variations name.
 
         A product with variations has no price and stock of its own.
@@ -112,18 +112,18 @@ class WooCommerce(Format):
             product.slug = _slug(own)
             if draft.variants or _is_variable(own):
                 # Its stock is shared by its variations, and it has no price of its own.
-                draft.put(own, "sku", "sku")
+                draft.set_from_cell(own, "sku", "sku")
                 if own["price"]:
                     product.no_price = _OF_VARIATIONS
             else:
-                self.fill(draft, draft.variant(own, ""), own)
+                self.fill_variant(draft, draft.add_variant(own, ""), own)
         elif draft.rows:
             self._name_parent(draft, draft.rows[0])
         if product.slug:
             product.if_new["slug"] = product.slug
-        return draft.finish(sku_is_key=True)
+        return draft.finish_product(sku_is_key=True)
 
-    def stock(self, variant: DraftVariant, row: Row) -> None:
+    def set_stock(self, variant: DraftVariant, row: Row) -> None:
         """Set a variant's stock; its parent's is none, a blank that is not in stock is 0."""
         if row["stock"].casefold() != "parent":
             variant.set_stock()
@@ -136,16 +136,16 @@ class WooCommerce(Format):
         Its stock is None if its parent has it, and 0 if it is disabled.
         """
         options = " / ".join(value.replace("\\,", ",") for _, value in row.texts_of("option"))
-        variant = draft.variant(row, options or row["name"] or row["sku"] or f"Row {row.line}")
-        self.fill(draft, variant, row)
+        variant = draft.add_variant(row, options or row["name"] or row["sku"] or f"Row {row.line}")
+        self.fill_variant(draft, variant, row)
         if row["stock"].casefold() == "parent":
             variant.set("stock", "stock", None)
-        published = draft.read(row, "publication", _parse_published)
+        published = draft.read_cell(row, "publication", _parse_published)
         if published == ("ACTIVE", False):
             # A disabled variation (0) is kept, and cannot be bought. (-1 means that its product is
             # a draft.)
             variant.set("publication", "stock", 0)
-        self.images(draft, row)
+        self.read_images(draft, row)
 
     def _name_parent(self, draft: Draft, row: Row) -> None:
         """Set the slug, and perhaps the SKU, of a product of which the file has variations alone.
@@ -154,7 +154,7 @@ class WooCommerce(Format):
         """
         parent = row["parent"]
         if not parent:
-            draft.fail(row, "parent", "missing_key", "The variation has no parent.")
+            draft.add_error(row, "parent", "missing_key", "The variation has no parent.")
         elif parent.casefold().startswith("id:"):
             draft.product.slug = f"product-{slug_of(parent[3:])}"
         else:

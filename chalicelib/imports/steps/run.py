@@ -95,7 +95,7 @@ def _import_chunk(message: ChunkMessage, again: bool) -> None:
         file_format, shop = columns.load_format(job), columns.make_shop(job)
         upsert = Upsert(
             job,
-            lambda rows: file_format.product(rows, shop),
+            lambda rows: file_format.read_rows(rows, shop),
             partial(_is_running, job_id, chunk),
             lambda product: chunks.has_key(job_id, own_keys(product)),
         )
