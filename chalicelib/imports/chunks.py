@@ -40,7 +40,7 @@ class ChunkProduct(NamedTuple):
 def cut(
     products: Iterable[JoinedProduct], rows: int = _ROWS, size: int = LARGEST_ROW
 ) -> Iterator[list[JoinedProduct]]:
-    """Yield chunks of at most so many rows and characters; a larger product is alone in one."""
+    """Yield lists of at most so many rows and characters; a larger product is alone."""
     chunk: list[JoinedProduct] = []
     many = large = 0
     for product in products:
@@ -54,13 +54,13 @@ def cut(
 
 
 def write(job_id: str, chunk: Sequence[JoinedProduct]) -> None:
-    """Store a chunk. Repeating it stores the same."""
+    """Store a chunk, compressed, under the line of its first row. Repeating stores the same."""
     data = zlib.compress("\n".join(map(pack, chunk)).encode(), _LEVEL)
     files.put_kept(job_id, f"{PREFIX}{chunk[0].line:010d}", data)
 
 
 def read(job_id: str, name: str) -> list[ChunkProduct]:
-    """Load the products of a chunk. Raises FileChanged if it is gone."""
+    """Load the products of a chunk by its name. Raises FileChanged if it is gone."""
     text = zlib.decompress(files.read_kept(job_id, name)).decode()
     return list(map(unpack, text.split("\n")))
 

@@ -133,7 +133,7 @@ def delete_mapping(name: str) -> None:
 
 
 def forget(person: Person) -> int:
-    """Delete the saved mappings whose name or columns mention the person; return how many."""
+    """Delete the saved mappings whose name or columns mention the person; count them."""
     mentioning = [
         mapping
         for mapping in list_mappings()
@@ -160,7 +160,7 @@ def find_fitting(columns: Sequence[str]) -> dict[str, Any] | None:
 
 
 def show_mapping(item: Item) -> dict[str, Any]:
-    """Return a mapping in the shape of SavedMapping."""
+    """Return name, columns, format and `updatedAt` of an item, the shape of SavedMapping."""
     return {name: item[name] for name in ("name", "columns", "format", "updatedAt")}
 
 

@@ -49,7 +49,10 @@ def _show_product(product: Product) -> dict[str, Any]:
 
 
 def _split_differing(old: list[object], new: list[object]) -> tuple[list[object], list[object]]:
-    """Return the elements that are only in `old`, and those only in `new`; all, if only moved."""
+    """Return the elements that are only in `old`, and those only in `new`.
+
+    If all are in both, some were only moved: then both lists are returned whole.
+    """
     was, now = [e for e in old if e not in new], [e for e in new if e not in old]
     return (was, now) if was or now else (old, new)
 

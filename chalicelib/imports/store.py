@@ -171,7 +171,11 @@ def store_answer(job_id: str, options: Options, seconds: int) -> ImportJob | Non
 
 
 def put_columns(job_id: str, shown: Mapping[str, object]) -> None:
-    """Store the result of `columns.describe_columns`."""
+    """Store what was found out about a file's columns, or its possible encodings, for showing.
+
+    `shown`: the result of `columns.describe_columns`, or `{"encodings": […]}`. It replaces what was
+    stored.
+    """
     table.put({"pk": job_id, "sk": "columns", **shown, "expiresAt": jobs.expires()})
 
 
@@ -191,9 +195,9 @@ def mark_planned(job_id: str, parts: int, rows: int, total: int) -> None:
 
 
 def restart_job(job: ImportJob, seconds: int) -> bool:
-    """Make a job that release 1.0.0 planned wait for its file again; return whether this call did.
+    """Make a job that release 1.0.0 planned QUEUED again; return whether this call did.
 
-    Its counters begin with 0 again. It waits for `seconds`.
+    Its counters begin with 0 again. It waits `seconds` for its file.
     """
     anew = {
         "status": JobStatus.QUEUED,

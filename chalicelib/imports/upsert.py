@@ -58,7 +58,11 @@ class FileProduct:
 
     @cached_property
     def slugs(self) -> list[str]:
-        """The slugs by which the product is looked up; a new one gets the first that is free."""
+        """The slugs by which the product is looked up; a new one gets the first that is free.
+
+        A slug that the rows give, or that is made of a SKU, is the only one. A name has two: its
+        plain one, and one with a checksum of the SKU or of the name.
+        """
         slug, name = self.imported.slug, self.name or ""
         if self.gives_slug and slug:
             return [slug]
@@ -70,7 +74,7 @@ class FileProduct:
 
     @property
     def identity(self) -> str:
-        """The identity that the rows give their product."""
+        """What tells a new product from others of the file: `name …`, its slug, or `sku …`."""
         if self.is_known_by_name:
             return f"name {_fold_name(self.name or '')}"
         return self.slugs[0] if self.imported.slug else f"sku {next(iter(self.skus), None)}"
@@ -392,7 +396,10 @@ class Upsert:
             ]
 
     def _load_outcomes(self, product: Product | None) -> Mapping[str, str]:
-        """Return the outcomes that an earlier run of this job stored with the product, by line."""
+        """Return the outcomes that an earlier run of this job stored with the product.
+
+        They are by line; {} for none.
+        """
         if product is None or product.import_memory.get("job") != self.job.id:
             return {}
         rows: Mapping[str, str] = product.import_memory["rows"]
@@ -444,7 +451,7 @@ def _is_same(before: Product, after: Product) -> bool:
 
 
 def _find_by_slug(each: FileProduct, products: Mapping[str, Product]) -> Product | None:
-    """Return the product that has one of the slugs of the rows and is meant, or None."""
+    """Return the first product that has one of the slugs of the rows and is meant, or None."""
     slugs = each.slugs if each.imported.slug else []
     candidates = (products[slug] for slug in slugs if slug in products)
     return next((product for product in candidates if each.means(product)), None)

@@ -191,7 +191,10 @@ def _choose_possible(words: list[bytes], fits: Mapping[str, _Fit]) -> list[str]:
 
 
 def _measure_fit(words: list[bytes], encoding: str) -> _Fit:
-    """Return how many words are of an alphabet, or are everyday signs, if read in an encoding."""
+    """Return how many words, read in an encoding, are of the alphabet that has most, and of any.
+
+    Of an East Asian encoding, they are words of everyday signs, and words that can be read.
+    """
     read = [word.decode(encoding, "replace") for word in words]
     if encoding in _SIGNS:
         text = "".join(read).translate(_MARKS)

@@ -45,7 +45,7 @@ class Section(NamedTuple):
 
     @property
     def has_number(self) -> bool:
-        """Return whether the section shows the number, not a text alone."""
+        """Return whether the section shows digits of the number, not a text alone."""
         return any(piece in {*_DIGITS, "G"} for piece in self.pieces)
 
 
@@ -70,7 +70,10 @@ def parse_format(code: str) -> tuple[Section, ...] | None:
 
 
 def show_number(value: float, sections: tuple[Section, ...]) -> str | None:
-    """Return the text that a format shows for a number; None if the format shows no number."""
+    """Return the text that a format shows for a number; None if it shows none for it.
+
+    It is without thousands separators; a number below zero has a minus before its first digit.
+    """
     number = Decimal(f"{value:.15g}")
     section = _choose_section(number, sections)
     if section is None or not section.has_number:
@@ -91,7 +94,8 @@ def show_number(value: float, sections: tuple[Section, ...]) -> str | None:
 def normalize_shown(text: str, value: float) -> str | None:
     """Return the text shown for a number without thousands separators and with a decimal point.
 
-    None if it is no text of that number, such as a date or an exponent.
+    Digits joined by `-` or `/`, a code, stay as they are. None if it is no text of that number,
+    such as a date or an exponent.
     """
     match = _SHOWN.fullmatch(text.strip())
     if not match or len(text) > _LONGEST:

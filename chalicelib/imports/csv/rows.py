@@ -59,7 +59,7 @@ class FileFormat(NamedTuple):
 
 
 def restore_line_breaks(rows: Iterator[CsvRow], is_workbook: bool) -> Iterator[CsvRow]:
-    """Return the rows, with line breaks where a workbook has them in its cells."""
+    """Return the rows, with a line break for each mark that `as_csv` wrote for one, if it did."""
     if not is_workbook:
         return rows
     return (
@@ -90,7 +90,7 @@ class Splitter:
         self._line = 1
 
     def rows(self) -> Iterator[CsvRow]:
-        """Yield the rows that are not blank."""
+        """Yield the rows that are not blank; one that cannot be read has a `problem`."""
         while True:
             code = yield from self._read_rows()
             if not self._held:
@@ -129,7 +129,10 @@ class Splitter:
         return not has_end and len(cells) < self._width and not self._is_cut
 
     def _feed_lines(self) -> Iterator[str]:
-        """Hold and yield the lines for the csv module, up to one with which a row is too large."""
+        """Hold each line, and yield it to the csv module; end at one with which a row is too large.
+
+        That one is held, and not yielded.
+        """
         for line in self._next_lines():
             self._held.append(line)
             self._size += len(line)
@@ -162,9 +165,9 @@ class Splitter:
         return None
 
     def _take_row(self, lines: int, text: str) -> CsvRow:
-        """Take so many of the held lines as a row made of `text`; the others are read again.
+        """Return so many of the held lines as a row, with the cells that `text` seems to have.
 
-        No line is held after that.
+        The other held lines are read again. No line is held after that.
         """
         size = sum(map(len, self._held[:lines]))
         row = CsvRow(self._line, _guess_cells(text, self._delimiter), None, size)

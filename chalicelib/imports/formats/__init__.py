@@ -115,7 +115,7 @@ def read_as(columns: Sequence[str], line: int = 1) -> Format:
 
 
 def _reads_otherwise(file_format: type[Format], columns: Sequence[str]) -> bool:
-    """Whether a format of another system has all these columns, and another meaning for one."""
+    """Return whether another system's format has all these columns, and means otherwise."""
     theirs = [file_format.field(column) for column in columns]
     return None not in theirs and theirs != [Ours.field(column) for column in columns]
 

@@ -116,7 +116,8 @@ class BigCommerce(Format):
     def set_stock(self, variant: DraftVariant, row: Row) -> None:
         """Set a variant's stock, None if it is not tracked.
 
-        Nothing is set if all variants have one count: the stock of each is unknown.
+        What tracks it stands in its row, or in the first. Nothing is set if all variants have one
+        count: the stock of each is unknown.
         """
         tracking = row["tracking"] or variant.draft.rows[0]["tracking"]
         if tracking.casefold() in {"none", "", "no"} and "tracking" in self.sheet:

@@ -14,7 +14,7 @@ from chalicelib.imports.formats.sheet import Row
 
 
 def _text(cell: str) -> str:
-    """Etsy writes `&quot;` and `&#39;` into titles and descriptions."""
+    """Return a text with its entities, such as `&quot;`, as characters."""
     return html.unescape(reading.text(cell))
 
 

@@ -22,13 +22,13 @@ _UNSUPPORTED = {"bundle", "grouped"}
 
 
 def _categories(cell: str) -> list[str]:
-    """Paths below a root that every category of a shop has."""
+    """Return the paths of a list without their root, and with `>` between their steps."""
     paths = (path.partition("/") for path in reading.parse_list(cell))
     return [(below or root).replace("/", ">") for root, _, below in paths]
 
 
 def _day(cell: str) -> date:
-    """Return a date as American writes it, or as everybody reads it."""
+    """Parse a day: `11/20/26` with the month first, or as `cells.day` does. Raises BadCell."""
     match = _DAY.fullmatch(cell[:40])
     if not match:
         return reading.day(cell)
@@ -40,7 +40,10 @@ def _day(cell: str) -> date:
 
 
 def _options(cell: str) -> dict[str, str]:
-    """Return the variants of a cell, by SKU: `sku=T-S,size=S,color=Red|sku=T-M,…`."""
+    """Return the title of each variant of a cell by its SKU: `T-S` has "S / Red".
+
+    The cell is `sku=T-S,size=S,color=Red|sku=T-M,…`; one without a SKU is left out.
+    """
     options = {}
     for each in cell.split("|"):
         names = list(_PAIR.finditer(each))
@@ -188,7 +191,10 @@ class Magento(Format):
             draft.set(row, "visibility", "published", shown)
 
     def set_stock(self, variant: DraftVariant, row: Row) -> None:
-        """Set a variant's stock; None if the row, and no configuration, leaves it untracked."""
+        """Set a variant's stock, None if it is not managed.
+
+        It is managed if the row says so, or that the shop's default counts.
+        """
         variant.set_stock_unless_untracked(
             row["managed"] == "0" and row["configured"] != "1", "managed"
         )

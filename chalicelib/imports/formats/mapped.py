@@ -179,14 +179,17 @@ def find_undecided(columns: Iterable[str]) -> list[Fault]:
 
 
 def _is_own(file_format: type[Format] | None, column: str, field: str) -> bool:
-    """Whether a format reads the column so by itself: of several it knows which one counts."""
+    """Return whether a format reads the column as this field without a mapping."""
     return (
         file_format is not None and _WORDS.get(own := file_format.field(column) or "", own) == field
     )
 
 
 def _table(columns: Sequence[str], mapping: Mapping[str, str | None]) -> ColumnTable:
-    """Columns of the same field in the order of the file: the first picture is the main one."""
+    """Return the columns by the field of the format that each gives.
+
+    Columns of one field are in the order of the file: the first picture is the main one.
+    """
     places = {plain(column): at for at, column in enumerate(columns)}
     table: dict[str, tuple[str, ...]] = {}
     mapped = [(field, places[plain(column)], column) for column, field in mapping.items() if field]

@@ -109,7 +109,10 @@ class Ours(Format):
         return "variantSku" in self.sheet or not of_variant
 
     def product_aliases(self, cells: list[str], key: str) -> Sequence[str]:
-        """Other rows may know a product by a SKU alone, or its options by its name."""
+        """Return the keys besides `key` by which other rows may name the product of a row.
+
+        These are its SKUs, and for one that is named by SKU in a file with variants its name.
+        """
         skus = (self.sheet.cell(cells, field) for field in self._skus)
         known = [each for sku in skus if sku and (each := f"sku {sku}") != key]
         if key.startswith("name "):
@@ -167,7 +170,10 @@ class Ours(Format):
                     draft.set(row, field, field, own)
 
     def finish_product(self, draft: Draft) -> ImportedProduct:
-        """Without a price of its own, a product has the lowest that `price` gives for variants."""
+        """Return the product, with the lowest price of its variants if it has none of its own.
+
+        Only what the column `price` gives the variants counts for that.
+        """
         priced = [each for each in draft.variants if each.fields.get("price") in _PRODUCTS]
         lowest = min(priced, key=lambda each: Decimal(each.values["price"]), default=None)
         if lowest and "price" not in draft.product.values:

@@ -224,7 +224,11 @@ class Draft:
             self.product.sources[key] = (row.line, row.column(field))
 
     def note_repeated(self, row: Row, field: str, key: str, earlier: int, _: str = "") -> None:
-        """Note that a row gives the same product or variant another name, SKU, price or stock."""
+        """Note that a row gives another name, SKU, price or stock than an earlier row did.
+
+        `earlier`: that row's line; nothing is noted for the same one. The value that stays is the
+        caller's choice.
+        """
         if row.line != earlier:
             value = "SKU" if key == "sku" else key
             message = (
@@ -296,9 +300,9 @@ class Draft:
         self._tags |= dict.fromkeys(names)
 
     def combine_options(self, row: Row, field: str, choices: Sequence[Sequence[str]]) -> list[str]:
-        """Return the titles of all combinations of the options' values.
+        """Return the titles of all combinations of options, such as `S / Red`; [] for none.
 
-        Too many are an error of `field`, and [] is returned. `choices`: the values of each option.
+        `choices`: the values of each option. Too many are an error of `field`, and [] is returned.
         """
         titles: list[str] = []
         if choices and sum(map(len, choices)) <= MOST_VARIANTS:
@@ -345,9 +349,10 @@ class Draft:
     def make_count_reader(
         self, row: Row, read: Callable[[str, str], int] = cells.stock
     ) -> Callable[[str], int]:
-        """Return a reader of a row's counts, which knows the decimal mark of its prices.
+        """Return a parser of the row's counts, which knows the decimal mark of its prices.
 
-        `read(cell, mark)`: what parses a count; the mark is "" if the prices do not show it.
+        It calls `read(cell, mark)`; the mark is "" if the prices do not show it, or the count needs
+        none.
         """
 
         def read_count(cell: str) -> int:

@@ -100,7 +100,7 @@ def _judge_columns(
 
 
 def _is_repeated_code(at: int, samples: Sequence[Sequence[str]]) -> bool:
-    """Whether a column has codes that several rows share: their product's, not their own."""
+    """Return whether a column has codes that several rows share: their product's, not their own."""
     codes = [cell for row in samples if at < len(row) and (cell := row[at].strip())]
     return len({*codes}) < len(codes) and all(map(_is_code, codes))
 
@@ -122,7 +122,7 @@ def _number_options(fields: dict[int, str]) -> dict[int, str]:
 
 
 def _sole_column(field_by_column: Mapping[int, str], fields: Sequence[str]) -> int | None:
-    """Return the column of these fields, if there is one alone."""
+    """Return the only column that has one of these fields; None if several do, or none."""
     columns = [at for at, field in field_by_column.items() if field in fields]
     return columns[0] if len(columns) == 1 else None
 
@@ -139,7 +139,11 @@ def _values(at: int, samples: Sequence[Sequence[str]]) -> list[str]:
 
 
 def _judge_column(name: str, values: list[str]) -> tuple[str | None, int]:
-    """Return the field of a column, and how far its name is from a known one: 0 is one of ours."""
+    """Return the field of a column (None: unknown), and how far its name is from a known one.
+
+    0: it is the name of our own column; the more had to be left out of the name, the higher. Values
+    that do not fit a field, or that need it to be another, are looked at too.
+    """
     if plain(name) in map(plain, REPORT_COLUMNS):
         return None, _UNKNOWN
     own = Ours.field(name)
@@ -158,7 +162,10 @@ def _judge_column(name: str, values: list[str]) -> tuple[str | None, int]:
 
 
 def _suitable_field(field: str, values: list[str], name: str) -> str | None:
-    """Return the field, if its name and its values can be what it holds."""
+    """Return the field that is meant, or None if the column's name or its values cannot be of it.
+
+    An amount whose name has another currency, and values of which half or fewer fit, cannot.
+    """
     field = _MEANT.get(field, field)
     if field in {*_AMOUNTS, *_COUNTS} and _is_other_money(name):
         return None
@@ -220,7 +227,7 @@ _is_whole: Final = _reads(cells.stock)
 
 
 def _is_other_money(name: str) -> bool:
-    """Whether a header names another currency than the shop's, or a share."""
+    """Return whether a header names another currency than the shop's, or a share (`%`)."""
     shop = settings.currency()
     upper = (word.upper() for word in _words(name))
     codes = [MONEY.get(word.lower(), word if word in _currencies() else shop) for word in upper]
@@ -254,15 +261,17 @@ def _currencies() -> frozenset[str]:
 
 
 def _words(name: str) -> list[str]:
+    """Return the words of a name as `fold` writes them; `unitPrice` has two."""
     split = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)
     return [word for word in re.split(r"[\W_]+", fold(split)) if word]
 
 
 def _spellings(name: str) -> dict[str, bool]:
-    """Return the name as it is, without its brackets, and without the words around it.
+    """Return the spellings of a name by which it may be known, the nearest first.
 
-    The value says whether something is left out that says which price, stock or SKU it is, as in
-    `Price (10 pieces)`.
+    They are the name as it is, without its brackets, and without the words around it. The value of
+    each says whether something is left out that says which price, stock or SKU it is, as in `Price
+    (10 pieces)`.
     """
     name = re.sub("[#№]", " no ", name[:_LONGEST_SAMPLE])
     bare = re.sub(r"[(\[].*?[)\]]", " ", name)

@@ -62,23 +62,23 @@ _EXAMPLES = (
 
 
 def template() -> bytes:
-    """Our columns with two example products: one with variants, one without."""
+    """Return a CSV with our columns and two examples: a product with variants, one without."""
     rows = ([example.get(column, "") for column in COLUMNS] for example in _EXAMPLES)
     return codecs.BOM_UTF8 + b"".join(_lines([COLUMNS, *rows], ","))
 
 
 def written_with(delimiter: str) -> str:
-    """Return the delimiter of the report about a file with that one.
+    """Return the delimiter of a report about a file with that one: the same, or a comma.
 
-    With a `sep=` line, which the report does not have, it may be any.
+    A file with a `sep=` line, which the report does not have, may have any other.
     """
     return delimiter if delimiter in DELIMITERS else ","
 
 
 def numbers(form: FileFormat, are_of_source: bool) -> Callable[[CsvRow], int]:
-    """Return what gives the number shown for a row: its line.
+    """Return a function from a row to the number that is shown for it: its line in the file.
 
-    Of a report, it is the row of the file that the report is about, which the report contains.
+    Of a file that is itself a report (`are_of_source`), it is the number in the row's own column.
     """
     at = next((at for at, name in enumerate(form.header) if plain(name) == "errorrow"), None)
     if at is None or not are_of_source:
@@ -129,7 +129,10 @@ def report(
 def _remarks(
     row: CsvRow, errors: Sequence[RowError], number: Callable[[CsvRow], int]
 ) -> list[object]:
-    """Return what is wrong with a row, or else, without the code, with another of its product."""
+    """Return the last cells of a report's row: its number; its errors' fields, codes, texts.
+
+    A row without an error has those of its product, but for the codes.
+    """
     here = [error for error in errors if error.row == row.line]
     shown = here or errors
     fields = "; ".join(dict.fromkeys(error.field for error in shown if error.field))
@@ -139,6 +142,7 @@ def _remarks(
 
 
 def _lines(rows: Iterable[Sequence[object]], delimiter: str) -> Iterator[bytes]:
+    """Yield each row as a line of CSV, with its line end, in UTF-8."""
     for row in rows:
         text = io.StringIO()
         csv.writer(text, delimiter=delimiter).writerow(row)

@@ -72,7 +72,10 @@ class ShopifyInventory(Format):
         return self.slug_key(cells) or f"sku {self.sheet.cell(cells, 'sku')}"
 
     def _counts(self, draft: Draft, row: Row) -> list[int]:
-        """Return the stock that a row gives for the chosen locations."""
+        """Return a row's counts for the chosen location, or for all: one for each column.
+
+        In a file with a column for the location, a row has one count.
+        """
         wanted = draft.shop.location.casefold()
         if "location" in self.sheet:
             if wanted and row["location"].casefold() != wanted:
@@ -106,7 +109,10 @@ class ShopifyInventory(Format):
 
     @property
     def _columns(self) -> list[int]:
-        """Older files: the columns after the country of origin are the locations."""
+        """Return the positions of the columns of locations in an older file.
+
+        These are the unread ones after the country of origin.
+        """
         header = list(map(plain, self.sheet.header))
         named = range(header.index("coo") + 1 if "coo" in header else len(header), len(header))
         return [at for at in named if self.sheet.header[at] and at not in self.sheet.read]

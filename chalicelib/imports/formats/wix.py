@@ -20,18 +20,18 @@ _COLOUR = re.compile(r"(?:#[0-9a-f]{3,8}|rgba?\([0-9., ]{1,40}\)):", re.IGNORECA
 
 
 def _media(cell: str) -> list[str]:
-    """Addresses, or names of files in Wix's own store, whose address is known."""
+    """Return the addresses of a list; a name of a file in Wix's own store becomes its address."""
     return [url if ":" in url else _MEDIA + url for url in _semicolons(cell)]
 
 
 def _plain(option: str) -> str:
-    """Return an option's value, a colour by its name."""
+    """Return an option's value; of a colour (`#ff0000:Red`) its name."""
     colour = _COLOUR.match(option)
     return option[colour.end() :].strip() if colour else option
 
 
 def _surcharge(cell: str, shop: Shop) -> Decimal:
-    """Return the amount of a cell, which may be below 0."""
+    """Parse an amount that may be below 0. Raises BadCell."""
     amount = Decimal(reading.amount(cell.removeprefix("-"), shop))
     return -amount if cell.startswith("-") else amount
 
@@ -100,9 +100,10 @@ class Wix(Format):
         return super().finish_product(draft)
 
     def _choice(self, draft: Draft, variant: DraftVariant, own: Row) -> None:
-        """Fill a variant that has no row of its own, and nothing of its own but its options.
+        """Set prices and stock of a variant that has no row of its own, from the product's row.
 
-        A count is of all of them: nobody can say how many there are of each.
+        A stock that is a number is left out: it is of all variants together, and nobody knows
+        each's.
         """
         self.set_prices(draft, variant, own)
         if not own["stock"].isdecimal():

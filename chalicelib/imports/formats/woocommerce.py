@@ -124,7 +124,10 @@ class WooCommerce(Format):
         return draft.finish_product(sku_is_key=True)
 
     def set_stock(self, variant: DraftVariant, row: Row) -> None:
-        """Set a variant's stock; its parent's is none, a blank that is not in stock is 0."""
+        """Set a variant's stock from its cell; a blank one that is not in stock is 0.
+
+        `parent`, for a stock that the product has, sets nothing.
+        """
         if row["stock"].casefold() != "parent":
             variant.set_stock()
         if not row["stock"] and row["inStock"] == "0":
@@ -163,7 +166,10 @@ class WooCommerce(Format):
 
 
 def _is_variation(kind: str, parent: str) -> bool:
-    """Without a type, a parent says so; some plugins write 0 for none."""
+    """Return whether a row is a variation: its type says so, or without a type, its parent.
+
+    Some plugins write 0 for no parent.
+    """
     return "variation" in kind.casefold() or (not kind and parent not in {"", "0"})
 
 

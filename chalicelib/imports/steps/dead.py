@@ -23,7 +23,10 @@ _End = tuple[str, str, str]  # the job, the code and the message
 
 
 def batch(event: Batch) -> Handled:
-    """End the jobs of dead letters; return the messages of those that could not be ended."""
+    """End the jobs of dead letters as FAILED; return the messages of those that could not be ended.
+
+    They are received again.
+    """
     failed = []
     for record in event["Records"]:
         try:

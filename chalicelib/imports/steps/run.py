@@ -29,7 +29,10 @@ _PLANNED_SECONDS: Final = 7_200  # until a job that starts anew has its file aga
 
 
 def batch(event: Batch) -> Handled:
-    """Handle messages of the import queue; return those that failed, which are received again."""
+    """Do the steps of messages of the import queue; return the messages that failed.
+
+    They are received again.
+    """
     # The many small objects of a chunk have no cycles and are freed without the collector, which
     # would scan them, and all of botocore, again and again: half of a chunk's CPU.
     gc.disable()
