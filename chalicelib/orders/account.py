@@ -92,12 +92,16 @@ class Account:
 
     @property
     def net(self) -> Decimal:
-        """The money in hand."""
+        """The money in hand: paid less refunded."""
         return self.paid - self.refunded
 
     @property
     def owed(self) -> Decimal:
-        """What the customer owes in all."""
+        """What the customer owes in all, paid or not.
+
+        It is the total less what refunds took off it; nothing if the paymentStatus is REFUNDED;
+        what is retained of a cancelled order; the money in hand of a closed one.
+        """
         if self.is_refunded:
             return NOTHING
         if self.is_closed:
@@ -143,7 +147,7 @@ class Account:
         return PaymentStatus.PARTIALLY_PAID if self.balance > 0 else PaymentStatus.PAID
 
     def refund_status(self) -> RefundStatus:
-        """Return how much of the money was given back."""
+        """Return FULL for the paymentStatus REFUNDED, PARTIAL if money went back, else NONE."""
         if self.is_refunded:
             return RefundStatus.FULL
         return RefundStatus.PARTIAL if self.refunded else RefundStatus.NONE
@@ -194,7 +198,10 @@ def with_balance(fields: StoredOrder) -> StoredOrder:
 
 
 def _with_reached(deposit: Deposit, account: Account) -> Deposit:
-    """Return the deposit with its share of the total, and whether it is reached."""
+    """Return the deposit with `isReached`, and the amount of one in percent anew.
+
+    It is reached if something is paid, and the money in hand is its amount or more.
+    """
     after = deposit.copy()
     if after["percent"] is not None:
         after["amount"] = money.render(money.percent_of(account.total, after["percent"]))
@@ -319,7 +326,7 @@ def _voided_at(transfer: Transfer) -> str | None:
 
 
 def describe_transfers(before: StoredOrder, after: StoredOrder) -> list[str]:
-    """Return what the history says of new payments, voids and refunds."""
+    """Return texts of new payments, voids and refunds for the history: `payment 5.00 CASH`."""
     known = {payment["id"]: payment for payment in before["payments"]}
     texts = []
     for payment in after["payments"]:

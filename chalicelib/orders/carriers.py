@@ -15,13 +15,16 @@ KEY: Final[Key] = ("settings", "shipping")
 
 
 def read_urls(item: Item | None) -> dict[str, str]:
-    """Return the addresses of the carriers, by their names in lower case."""
+    """Return each carrier's `trackingUrl`, by its name in lower case; {} without settings."""
     known = item["carriers"] if item else []
     return {carrier["name"].casefold(): carrier["trackingUrl"] for carrier in known}
 
 
 def load() -> tuple[dict[str, object], str]:
-    """Return the shape of ShownShippingSettings, and its ETag."""
+    """Return the settings in the shape of ShownShippingSettings, and their ETag.
+
+    If there are none yet, that is `{carriers: []}` and 0.
+    """
     item = table.get(KEY) or {"version": 0, "carriers": []}
     return _show(item), str(item["version"])
 

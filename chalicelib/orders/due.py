@@ -34,7 +34,7 @@ class DueOrder:
 
 
 def list_due(order: Order | None) -> dict[str, DueOrder]:
-    """Return the order by its id if it is in the list."""
+    """Return `{order id: DueOrder}` if the order is in the list, else {}."""
     day = due_day(order) if order else None
     return {order.id: DueOrder(order, day)} if order and day else {}
 

@@ -108,7 +108,7 @@ class Edit:
 
 
 def _sums_of(fields: StoredOrder) -> dict[str, str]:
-    """Return the sums that a preview compares."""
+    """Return subtotal, tax, total and balanceDue, which a preview compares."""
     return {
         "subtotal": fields["subtotal"],
         "tax": fields["tax"],
@@ -486,7 +486,7 @@ def edit_events(before: Order | None, after: Order) -> Iterator[tuple[str, dict[
 
 
 def _shorten_texts(texts: Sequence[str]) -> list[str]:
-    """Return the first texts of an edit, none too long, and how many more there are."""
+    """Return the first texts of an edit, cut if long, and then how many more there are."""
     left = len(texts) - _MOST_CHANGES
     kept = [text[:_LONGEST_CHANGE] for text in texts[:_MOST_CHANGES]]
     return [*kept, f"and {left} more"] if left > 0 else kept

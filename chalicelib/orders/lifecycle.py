@@ -389,7 +389,10 @@ def _with_changes(
 
 
 def _describe_changes(before: Fields, after: Fields) -> Iterator[str]:
-    """Yield a text for each difference that the history names, such as `status PENDING → PAID`."""
+    """Yield a text for each difference that the history names, such as `status PENDING → PAID`.
+
+    Of notes, tags, metadata, addresses and the deposit it is the name of the field alone.
+    """
     for name in ("status", "paymentStatus", "salesRepId", "trackingNumber"):
         if before[name] != after[name]:
             yield f"{name} {before[name] or 'none'} → {after[name] or 'none'}"
@@ -513,7 +516,11 @@ def returned_stock(before: Order, after: Order | None) -> dict[str, dict[str, in
 
 
 def spending(before: Order | None, after: Order | None) -> dict[str, Totals]:
-    """Return what a change of an order adds to the totals of customers, by their ids."""
+    """Return what a change of an order adds to the Totals of its customers, by their ids.
+
+    Totals are orders, orders that are not CANCELLED, and revenue; the customer before loses the
+    order's.
+    """
     change: dict[str, Totals] = defaultdict(Totals)
     for order, sign in ((before, -1), (after, 1)):
         if order and order.fields["customer"]:

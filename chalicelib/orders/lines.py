@@ -178,7 +178,10 @@ def sold_pieces(lines: Lines) -> dict[str, dict[str, int]]:
 def allot_stock(
     lines: Lines, products: Mapping[str, Product], policy: StockPolicy
 ) -> Iterator[OrderLine]:
-    """Yield the lines with what they take from the stock: FORCE all that is there, SKIP nothing."""
+    """Yield the lines, each with what it takes from the stock and what is `oversold`.
+
+    FORCE takes all that is there, line by line; SKIP takes nothing, and nothing is missing.
+    """
     left = Counter[str | None]()
     for product in products.values():
         left.update(product.quantities)

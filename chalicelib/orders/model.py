@@ -230,7 +230,10 @@ class Order(listing.Record):
         return pieces.count_pieces(self.fields)
 
     def pieces_in_house(self) -> dict[str, dict[str, int]]:
-        """Return the pieces of `pieces_taken` that are not at the customer."""
+        """Return the pieces that it took from the stock and that are not at the customer.
+
+        As `pieces_taken`: product id → variant id → pieces.
+        """
         return self._sum_taken({id: one.at_customer for id, one in self.pieces.items()})
 
     def pieces_taken(self) -> dict[str, dict[str, int]]:
@@ -264,6 +267,7 @@ class Transaction:
 
     @cached_property
     def index(self) -> listing.Index:
+        """Return how it is listed: by its time, with kind, method and amount as facets."""
         facets = {"kind": self.fields["kind"], "method": self.fields["method"]}
         facets["amount"] = self.fields["amount"]
         return listing.Index.build(sort=self.fields["at"], facets=facets)
@@ -282,6 +286,7 @@ class Shipment:
 
     @cached_property
     def index(self) -> listing.Index:
+        """Return how it is listed: by `shippedAt`, with method, carrier and state as facets."""
         facets = {name: str(self.fields[name] or "") for name in ("method", "carrier", "state")}
         return listing.Index.build(sort=self.fields["shippedAt"], facets=facets)
 

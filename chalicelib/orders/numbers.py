@@ -52,7 +52,7 @@ class Numbers:
         return str(_BEFORE + (self._taken or _following_number(item)))
 
     def write(self, commit: Commit) -> None:
-        """Add the number to the commit, unless it is taken already.
+        """Add the next number to the commit, unless it is ours already.
 
         Sending the commit raises NumberTaken if another order takes the number first.
         """

@@ -67,7 +67,7 @@ def valid_shipments(fields: Fields) -> list[Any]:
 
 
 def shipping_status(pieces: Mapping[str, Pieces]) -> ShippingStatus:
-    """Return how much of an order was shipped."""
+    """Return NONE if nothing was shipped, PARTIAL if something is still to ship, else ALL."""
     if not any(one.shipped for one in pieces.values()):
         return ShippingStatus.NONE
     is_partial = any(one.to_ship for one in pieces.values())
@@ -98,7 +98,10 @@ def restore_shipments(fields: Fields) -> Iterator[tuple[str, object]]:
 
 
 def _with_returned(refund: Fields, shipped_at: str | None) -> Fields:
-    """Return a refund whose lines say what came back: all pieces, if the order was shipped."""
+    """Return a refund whose lines say in `returned` how many of their pieces came back.
+
+    One of release 1.0.0 does not say it: all pieces did if the order was shipped before, else none.
+    """
     if all("returned" in part for part in refund["lines"]):
         return refund
     is_late = shipped_at is not None and refund["createdAt"] >= shipped_at
