@@ -5,6 +5,7 @@ It is on loopback, with permission checks on, and only for who has its key (`emu
 
 import base64
 import contextlib
+import importlib.util
 import os
 import secrets
 import shutil
@@ -27,6 +28,12 @@ _START = Path(__file__).with_name("emulator_start.py")
 _START_SECONDS = 60
 _START_SECONDS_A_GIGABYTE = 120
 _STOP_SECONDS = 180  # in which nothing is written
+
+
+def _find_encoder() -> str:
+    """Return the folder from which this process imports orjson; "" if it has none."""
+    found = importlib.util.find_spec("orjson")
+    return str(Path(found.origin).parents[1]) if found and found.origin else ""
 
 
 def make_key() -> str:
@@ -95,6 +102,7 @@ class Emulator:
             "IOT_MTLS_ENABLED": "0",
             "MINISTACK_HOST": "localhost",
             "PERSIST_STATE": "1" if self._keeps else "0",
+            emulator_snapshots.ENCODER_VARIABLE: _find_encoder(),
             "SNAPSHOT_SECONDS": os.environ.get("SNAPSHOT_SECONDS", "120"),
             "S3_DATA_DIR": str(self._home / "s3"),
             "S3_PERSIST": "1" if self._keeps else "0",

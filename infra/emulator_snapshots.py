@@ -13,6 +13,7 @@ import json
 import os
 import shutil
 import signal
+import sys
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from pathlib import Path
@@ -20,6 +21,9 @@ from types import NoneType
 from typing import Any
 
 _SECONDS = float(os.environ.get("SNAPSHOT_SECONDS", "120"))  # from the end of one to the next
+# Where orjson is, which encodes three times as fast. The emulator has none itself: a function of a
+# package without it would run here, and nowhere else.
+ENCODER_VARIABLE = "SNAPSHOT_ENCODER"
 _STUCK_SECONDS = 120  # in which a child writes nothing
 _UNFINISHED = "unfinished"
 # Parts down to a partition of a table: to encode each attribute by itself takes five times as long.
@@ -61,27 +65,45 @@ def write_snapshot(folder: Path, states: States, write: Write) -> None:
 
 def write_json(target: Path, value: Any, default: Callable[[Any], Any]) -> None:
     """Write a value as JSON, part by part: as one text, it would need as much memory again."""
-    with target.open("w", buffering=1 << 20) as file:
-        encode = json.JSONEncoder(default=default, check_circular=False).encode
-        file.writelines(_encode_parts(value, encode, default, _DEPTH))
+    with target.open("wb", buffering=1 << 20) as file:
+        file.writelines(_encode_parts(value, _make_encoder(default), default, _DEPTH))
         file.flush()
         os.fsync(file.fileno())
 
 
+def _make_encoder(default: Callable[[Any], Any]) -> Callable[[Any], bytes]:
+    """Return what encodes a value as JSON, by orjson where there is one that can."""
+    slow = json.JSONEncoder(default=default, check_circular=False)
+    sys.path += filter(None, [os.environ.get(ENCODER_VARIABLE)])
+    try:
+        import orjson
+    except ImportError:
+        return lambda value: slow.encode(value).encode()
+
+    def encode(value: Any) -> bytes:
+        """Encode a value; orjson refuses numbers above 64 bits, and halves of surrogate pairs."""
+        try:
+            return orjson.dumps(value, default=default)
+        except TypeError:
+            return slow.encode(value).encode()
+
+    return encode
+
+
 def _encode_parts(
-    value: Any, encode: Callable[[Any], str], default: Callable[[Any], Any], depth: int
-) -> Iterator[str]:
+    value: Any, encode: Callable[[Any], bytes], default: Callable[[Any], Any], depth: int
+) -> Iterator[bytes]:
     if not isinstance(value, dict | list | str | int | float | NoneType):
         value = default(value)
     if type(value) is not dict or not depth or not all(isinstance(name, str) for name in value):
         yield encode(value)
         return
-    separator = "{"
+    separator = b"{"
     for name, part in value.items():
-        yield f"{separator}{encode(name)}:"
+        yield b"%b%b:" % (separator, encode(name))
         yield from _encode_parts(part, encode, default, depth - 1)
-        separator = ","
-    yield "}" if value else "{}"
+        separator = b","
+    yield b"}" if value else b"{}"
 
 
 class Snapshots:

@@ -259,7 +259,7 @@ def run_shop(home: Path, options: argparse.Namespace) -> None:
         announce_endpoint(home, found, "nothing is kept" if options.throwaway else stays)
         follow_logs(emulator, as_json=options.log == "json")
     except KeyboardInterrupt:
-        waits = "" if options.throwaway else ": the emulator writes its data, some 20 MB a second"
+        waits = "" if options.throwaway else ": the emulator writes its data, some 50 MB a second"
         print(f"\nstopping{waits} …", flush=True)
     except RuntimeError as failure:
         raise SystemExit(str(failure)) from failure

@@ -1,5 +1,6 @@
 """What `make run` keeps when it is stopped, or killed at any moment."""
 
+import json
 import os
 import random
 import signal
@@ -17,7 +18,7 @@ from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
 from infra.emulator import CREDENTIALS, REGION, Emulator, stop_leftover
-from infra.emulator_snapshots import find_newest
+from infra.emulator_snapshots import find_newest, write_json
 from tests.e2e.recorded import client
 from tests.support.programs import ran
 from tests.support.running import free_port
@@ -58,6 +59,19 @@ async def application(scope, receive, send):
 served = snapshots.watch(application)
 asyncio.run(served({"type": "lifespan"}, None, None))
 """
+
+
+@pytest.mark.parametrize("has_orjson", [True, False])
+def test_a_snapshot_has_every_value_with_the_fast_encoder_and_without(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, has_orjson: bool
+) -> None:
+    if not has_orjson:
+        monkeypatch.setitem(sys.modules, "orjson", None)
+    odd = {"half of a pair": "\ud83d", "large": 2**70, "tuple": (1, None), "é\0": [True, 1.5, {}]}
+    deep = {"a": {"b": {"c": {"d": {"e": {"f": {"g": {"h": odd}}}}}}}}
+    write_json(tmp_path / "it.json", {"object": object, **deep}, lambda _: {"x": "y"})
+    read = json.loads((tmp_path / "it.json").read_bytes())
+    assert read == {"object": {"x": "y"}, **json.loads(json.dumps(deep))}
 
 
 def begun(home: Path) -> Emulator:
