@@ -9,7 +9,6 @@ import re
 import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from enum import StrEnum
 from functools import partial
 from typing import (
@@ -25,7 +24,6 @@ from typing import (
     get_args,
     get_origin,
 )
-from zoneinfo import ZoneInfo
 
 from pydantic import (
     AfterValidator,
@@ -43,8 +41,6 @@ from pydantic.alias_generators import to_camel
 from pydantic.fields import FieldInfo
 from pydantic_core import CoreSchema, PydanticCustomError, PydanticKnownError
 from typing_extensions import TypedDict, get_type_hints
-
-from chalicelib import settings
 
 PAGE_SIZE = 20
 LARGEST_PAGE = 100
@@ -251,38 +247,6 @@ def _drop_unseen(sent: object) -> object:
 
 # Text of nothing but blanks and characters without width, such as a zero-width space, is empty.
 SEEN = BeforeValidator(_drop_unseen)
-
-
-def utc(moment: datetime) -> datetime:
-    if not moment.tzinfo:
-        moment = moment.replace(tzinfo=ZoneInfo(settings.timezone()))
-    try:
-        return moment.astimezone(UTC)
-    except OverflowError:
-        raise ValueError("must be a time in the years 1 to 9999, in UTC") from None
-
-
-def refuse_blank_offset(sent: str) -> None:
-    """Raise an error for a time of a query in which the + of its offset was not escaped."""
-    if re.search(r":[0-9.]+ [0-9]{2}:?[0-9]{2}$", sent):
-        raise PydanticCustomError("value_error", "must have %2B for the + of its offset")
-
-
-def _iso_8601(sent: object) -> object:
-    """Refuse a number as a time: 20261123 would be a day of 1970."""
-    if isinstance(sent, str) and not re.match(r"\s*[0-9]{4}-", sent):
-        raise PydanticCustomError("datetime_parsing", "must be a time")
-    if not isinstance(sent, str | datetime):
-        raise PydanticCustomError("datetime_type", "must be a time")
-    if isinstance(sent, str):
-        refuse_blank_offset(sent)
-    return sent
-
-
-ZONE = "Without an offset it is a time of the shop's zone."  # of each field that takes a time
-
-# A time that a client sends: ISO 8601. Without an offset it is one of the shop's zone, as days are.
-Time = Annotated[datetime, BeforeValidator(_iso_8601), AfterValidator(utc)]
 
 
 def null_is(default: object) -> BeforeValidator:

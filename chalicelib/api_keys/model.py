@@ -7,9 +7,10 @@ from typing import Annotated, ClassVar, Final
 from pydantic import AfterValidator, Field, StringConstraints
 from typing_extensions import TypedDict
 
-from chalicelib.schemas import SEEN, ZONE, Choice, Input, Time, about, optional
+from chalicelib.schemas import SEEN, Choice, Input, about, optional
 from chalicelib.storage.attributes import Fields
 from chalicelib.values import clock
+from chalicelib.values.times import ZONE, Time
 
 # Requests per minute and key, unless the operator raised them (docs/api.md#limits).
 READS_PER_MINUTE: Final = 120

@@ -10,8 +10,9 @@ from typing_extensions import TypedDict
 
 from chalicelib.events.store import Happened, Place
 from chalicelib.problems import Invalid
-from chalicelib.schemas import DIGITS, ZONE, QueryParameters, Several, about, at_most
+from chalicelib.schemas import DIGITS, QueryParameters, Several, about, at_most
 from chalicelib.storage import outbox
+from chalicelib.values.times import ZONE
 from chalicelib.webhooks.model import EventKind
 from chalicelib.webhooks.schemas import Moment
 

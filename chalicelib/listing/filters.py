@@ -9,9 +9,10 @@ from pydantic.alias_generators import to_camel
 
 from chalicelib.listing.lists import EVERYTHING, Range
 from chalicelib.listing.query import Query
-from chalicelib.schemas import Walk, refuse_blank_offset
+from chalicelib.schemas import Walk
 from chalicelib.validation import filters
 from chalicelib.values import timezone
+from chalicelib.values.times import refuse_blank_offset
 
 _ORDERS: Final = {"name": "name", "updatedAt": "updated"}  # besides that of the list of all
 

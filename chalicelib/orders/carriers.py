@@ -9,7 +9,6 @@ from chalicelib.storage import outbox, table
 from chalicelib.storage.attributes import Item, Key
 from chalicelib.storage.commit import Commit
 from chalicelib.storage.conditions import Attr
-from chalicelib.values import clock
 
 KEY: Final[Key] = ("settings", "shipping")
 
@@ -41,7 +40,7 @@ def save(
         after: Item = {**wanted.model_dump(by_alias=True), "version": version + 1}
         commit = Commit()
         commit.put(
-            {"pk": KEY[0], "sk": KEY[1], **after, "updatedAt": clock.now_iso()},
+            {"pk": KEY[0], "sk": KEY[1], **after},
             when=Attr("version").eq(version) if before else table.absent,
         )
         commit.audit(

@@ -29,7 +29,6 @@ from chalicelib.products.schemas import (
 from chalicelib.schemas import (
     NUMBER,
     SEEN,
-    ZONE,
     Absent,
     Choice,
     Flag,
@@ -48,6 +47,7 @@ from chalicelib.values import clock, timezone
 from chalicelib.values.addresses import Address, AddressInput
 from chalicelib.values.metadata import ABOUT as METADATA
 from chalicelib.values.metadata import Metadata
+from chalicelib.values.times import ZONE
 
 MOST_LINES: Final = 200
 MOST_PIECES: Final = 1_000_000  # of one line
@@ -975,9 +975,9 @@ class CarrierInput(Stripped):
     @field_validator("tracking_url")
     @classmethod
     def _has_number(cls, url: str) -> str:
-        """Refuse an address without a place for the number."""
-        if "{number}" not in url:
-            raise ValueError("must have {number} where the tracking number is")
+        """Refuse an address without a place for the number, or in whose host it would be."""
+        if not re.match(r"https://[^/?#{}]+[/?#].*\{number\}", url):
+            raise ValueError("must have {number} where the tracking number is, after the host")
         return url
 
 

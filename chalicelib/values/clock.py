@@ -49,9 +49,10 @@ def next_iso(last: str, now: str) -> str:
 def parse(text: str) -> datetime:
     """Return the time of an ISO 8601 text, such as `iso` writes or 2026-11-20. Raise ValueError.
 
-    A text without an offset is in UTC.
+    A text without an offset is of the shop's time zone; if it occurs twice there, the first is
+    meant. The time may be in the years 1 to 9999 there only, not in UTC.
     """
     if not _FORM.fullmatch(text):
         raise ValueError("must be a day, such as 2026-11-20, or a time of it")
-    moment = datetime.fromisoformat(text)
+    moment = datetime.fromisoformat(text.upper().replace("\u2212", "-"))  # a minus of ISO 8601
     return moment if moment.tzinfo else moment.replace(tzinfo=ZoneInfo(settings.timezone()))

@@ -17,18 +17,17 @@ from chalicelib import settings
 from chalicelib.safe_post.destination import LONGEST_URL
 from chalicelib.schemas import (
     PAGE_SIZE,
-    ZONE,
     Flag,
     Limit,
     QueryParameters,
     Several,
     Stripped,
-    Time,
     about,
     null_is,
     optional,
 )
 from chalicelib.values import clock
+from chalicelib.values.times import ZONE, Time
 from chalicelib.webhooks.model import (
     DEEPEST_FILTER,
     LARGEST_FILTER,

@@ -345,7 +345,12 @@ def test_an_order_has_at_most_thirty_shipments(shop: Shop) -> None:
 
 
 @pytest.mark.parametrize(
-    "url", ["javascript:alert(1)", "https://" + "x" * 2_000, "http://post.example/1", "https:///x"]
+    "url",
+    [
+        *("javascript:alert(1)", "https://" + "x" * 2_000, "http://post.example/1", "https:///x"),
+        *("https://post.example@evil.example/1", "https://post.example:1@evil.example"),
+        *("https://post.example/1 2", "https://post.example/\n1"),
+    ],
 )
 def test_only_https_addresses_follow_a_parcel(shop: Shop, url: str) -> None:
     order = paid(shop)
@@ -470,6 +475,10 @@ def test_a_known_carrier_makes_the_address(shop: Shop) -> None:
         [{"name": "", "trackingUrl": "https://x.example/{number}"}],
         [{"name": "X", "trackingUrl": "https://x.example/"}],
         [{"name": "X", "trackingUrl": "http://x.example/{number}"}],
+        *(
+            [{"name": "X", "trackingUrl": f"https://{host}"}]  # a number would be a part of it
+            for host in ("{number}", "x.example{number}", "x{number}.example/{number}")
+        ),
         [{"name": str(n), "trackingUrl": "https://x.example/{number}"} for n in range(21)],
     ):
         assert shop.put(path, {"carriers": carriers}).status == 422
