@@ -38,19 +38,26 @@ class Attempt:
 
     @property
     def is_short(self) -> bool:
-        """Whether the response is short enough to be stored in the delivery itself."""
+        """Whether the response, headers and body, has at most _SHORT characters.
+
+        Then it is stored in the delivery itself.
+        """
         answered = sum(len(name) + len(value) for name, value in (self.headers or {}).items())
         return answered + len(self.body) <= _SHORT
 
     def fields(self) -> Item:
-        """Return the attributes to store: those that are not empty."""
+        """Return the attributes to store, by the names of the fields: those not None, "" or {}."""
         return {name: value for name, value in asdict(self).items() if value not in (None, "", {})}
 
 
 def build_posted_attempt(
     delivery: Delivery, url: str, at: datetime, sent: Mapping[str, str], outcome: "PostResult"
 ) -> Attempt:
-    """Return the attempt, not stored, of a request that was sent, with this outcome."""
+    """Return the attempt, not stored, of a request that was sent to `url`, with this outcome.
+
+    `at`: when it began; it ends now. `sent`: the request's headers. The body is decoded, with a
+    mark for bytes that are no UTF-8.
+    """
     return build_attempt(
         *(delivery, url, at),
         durationMs=outcome.duration_ms,
@@ -66,9 +73,9 @@ def build_posted_attempt(
 
 
 def build_interrupted_attempt(delivery: Delivery, at: datetime, url: str) -> Attempt:
-    """Return the attempt, not stored, of a sender that crashed, at the latest at `at`.
+    """Return the attempt, not stored, of a sender that crashed; it began at `at`.
 
-    The receiver may have got the message.
+    Its error is INTERRUPTED. The receiver may have got the message.
     """
     message = "The sender was interrupted; the receiver may have received it."
     return build_attempt(delivery, url, at, error=INTERRUPTED, message=message)
@@ -77,14 +84,17 @@ def build_interrupted_attempt(delivery: Delivery, at: datetime, url: str) -> Att
 def build_expired_attempt(delivery: Delivery, url: str) -> Attempt:
     """Return the attempt, not stored, of an event that the outbox no longer has: nothing was sent.
 
-    `deliveries.settle` ends a delivery with it as FAILED.
+    Its error is EVENT_EXPIRED, with which `deliveries.settle` ends the delivery as FAILED.
     """
     message = "Nothing was sent: the event is too old, and its body is no longer kept."
     return build_attempt(delivery, url, clock.now(), error=EVENT_EXPIRED, message=message)
 
 
 def build_attempt(delivery: Delivery, url: str, at: datetime, **result: Any) -> Attempt:
-    """Return an attempt, not stored, that began at `at` and ends now. `result`: other fields."""
+    """Return an attempt, not stored, that began at `at` and ends now. `result`: other fields.
+
+    Its number is the delivery's count of attempts; `replay` says whether its claim is for one.
+    """
     replay = bool(delivery.claim and delivery.claim.replay)
     return Attempt(delivery.attempts, clock.iso(at), clock.now_iso(), replay, url, **result)
 
@@ -98,7 +108,11 @@ def read(item: Fields) -> Attempt:
 
 
 def show(attempt: Attempt) -> Item:
-    """Return an attempt in the shape of DeliveryAttempt."""
+    """Return an attempt in the shape of DeliveryAttempt, with all of its members.
+
+    `request` is {headers}; `response` is {status, headers, body, truncated}, None if there was
+    none.
+    """
     response = None
     if attempt.status is not None:
         response = {

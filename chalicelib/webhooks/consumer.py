@@ -55,9 +55,9 @@ def _create_deliveries(
     """Create the deliveries of a commit's events; return the messages that are to be sent for them.
 
     That is the first message of a delivery without attempts, and the message of a step that is
-    overdue. `is_repeated`: the stream brings what was handled before, after its trigger was made
-    anew or a backup was restored, which has no messages. Then no delivery is created: a webhook may
-    have been paused at that time.
+    overdue, also of deliveries that an earlier run created. `is_repeated`: the stream brings what
+    was handled before, after its trigger was made anew or a backup was restored, which has no
+    messages. Then no delivery is created: a webhook may have been paused at that time.
     """
     pairs = [
         (event, endpoint)
@@ -72,7 +72,7 @@ def _create_deliveries(
         ]
     )
     known = {delivery.id for delivery in created}
-    created += _earlier_deliveries(committed, endpoints, known, is_repeated)
+    created += _load_earlier_deliveries(committed, endpoints, known, is_repeated)
     failing = {endpoint.id for endpoint in endpoints if endpoint.failing}
     overdue = clock.iso(clock.now() - _SLACK)
     return [
@@ -86,14 +86,14 @@ def _create_deliveries(
     ]
 
 
-def _earlier_deliveries(
+def _load_earlier_deliveries(
     committed: Committed, endpoints: Sequence[Endpoint], others: Container[str], is_repeated: bool
 ) -> list[Delivery]:
     """Load the deliveries of these events that an earlier run created, without those in `others`.
 
-    These are deliveries to endpoints that were changed after the commit: they may not take the
-    event any more, and the earlier run may not have sent the messages. With `is_repeated`: the
-    deliveries to all endpoints.
+    `others`: ids of deliveries. These are deliveries to endpoints that were changed after the
+    commit: they may not take the event any more, and the earlier run may not have sent the
+    messages. With `is_repeated`: the deliveries to all endpoints.
     """
     since = ids.made_at(committed.id) - _SLACK
     changed = [
@@ -110,10 +110,10 @@ def _earlier_deliveries(
 def _find_takers(
     event: Event, endpoints: Sequence[Endpoint], only: str | None
 ) -> Iterator[Endpoint]:
-    """Yield the endpoints that get an event.
+    """Yield the endpoints that get an event: enabled, not younger, its kind listed, filter passed.
 
     A filtered event makes no delivery and costs nothing. `only`: the id of the endpoint that a test
-    event is for.
+    event is for, which gets it in any case.
     """
     for endpoint in endpoints:
         if only is not None:
@@ -124,6 +124,9 @@ def _find_takers(
 
 
 def _takes_kind(endpoint: Endpoint, event: Event) -> bool:
-    """Return whether an endpoint is enabled, lists the kind of the event, and is not younger."""
+    """Return whether an endpoint is enabled, lists the kind of the event, and is not younger.
+
+    An endpoint up to _SLACK younger than the event is not.
+    """
     was_there = ids.made_at(endpoint.id) <= ids.made_at(event.id) + _SLACK
     return endpoint.enabled and event.event in endpoint.events and was_there

@@ -59,13 +59,13 @@ class _Batch:
     health: list[tuple[str, bool]] = field(default_factory=list)
 
     def hide(self, record: _Record, seconds: int) -> None:
-        """Note that a message is to come again after so many seconds."""
+        """Note that a message is to come again after so many seconds; `_hide_put_off` sends it."""
         self.again[record["messageId"]] = record["receiptHandle"], seconds
 
     def put_off(self, record: _Record) -> None:
-        """Note that a message is to come again, each time after twice as long.
+        """Note that a message is to come again after ten seconds, twice as long each time it came.
 
-        The time doubles from ten seconds, so that it becomes a dead letter only after hours.
+        At most after _LONGEST_BACKOFF. So it becomes a dead letter only after hours.
         """
         received = int(record["attributes"]["ApproximateReceiveCount"])
         self.hide(record, min(_LONGEST_BACKOFF, 5 * 2 ** min(received, 7)))
@@ -74,7 +74,8 @@ class _Batch:
 def batch(event: sqs.Batch, post: Post = safe_post.post) -> sqs.Handled:
     """Handle a batch of messages; return those that must come again, as SQS expects it.
 
-    Nothing is raised: after any failure of our code, the messages come again later.
+    Nothing is raised: after any failure of our code, the messages come again later. `post`: sends a
+    request.
     """
     results = _Batch()
     received = _parse_messages(event["Records"], results)
@@ -84,7 +85,7 @@ def batch(event: sqs.Batch, post: Post = safe_post.post) -> sqs.Handled:
         threads.run_together(
             [partial(_take_or_put_off, *pair, known, post, results) for pair in received]
         )
-        health.note(known.endpoints, results.health)
+        health.record_outcomes(known.endpoints, results.health)
     except Exception as error:
         telemetry.error("batch failed", error)
         for record, _ in received:
@@ -94,7 +95,7 @@ def batch(event: sqs.Batch, post: Post = safe_post.post) -> sqs.Handled:
 
 
 def _parse_messages(records: Sequence[_Record], results: _Batch) -> list[tuple[_Record, Message]]:
-    """Return each record with its message; put off those that cannot be parsed."""
+    """Return each record with its message; log and put off those that cannot be parsed."""
     parsed = []
     for record in records:
         try:
@@ -110,13 +111,14 @@ def _keep_own_lane(
 ) -> list[tuple[_Record, Message]]:
     """Return the messages that are posted on this lane; send the others to the failing lane.
 
-    New events of an endpoint that began to fail move: there may be a million of them, and each can
-    hang for 10 seconds.
+    These others are messages from the lane of new events, of an endpoint that began to fail: there
+    may be a million of them, and each can hang for 10 seconds. If they cannot be sent, they are put
+    off.
     """
     here, over = [], []
     for record, message in due:
         endpoint = known.endpoints.get(endpoint_of(message.delivery))
-        if endpoint and endpoint.failing and _came_by(record, settings.deliveries_queue_url()):
+        if endpoint and endpoint.failing and _came_from(record, settings.deliveries_queue_url()):
             over.append((record, Posted(message)))
         else:
             here.append((record, message))
@@ -129,7 +131,7 @@ def _keep_own_lane(
     return here
 
 
-def _came_by(record: _Record, queue_url: str) -> bool:
+def _came_from(record: _Record, queue_url: str) -> bool:
     """Return whether a record came from this queue."""
     name = record["eventSourceARN"].rpartition(":")[2]
     return bool(name == queue_url.rpartition("/")[2])
@@ -152,7 +154,10 @@ def _load_known(due: Sequence[Message]) -> _Known:
 def _take_or_put_off(
     record: _Record, message: Message, known: _Known, post: Post, results: _Batch
 ) -> None:
-    """Handle one message; if another sender has it or our code failed, let it come again later."""
+    """Handle one message; if another sender has it or our code failed, let it come again later.
+
+    The failure is logged. Nothing is raised.
+    """
     try:
         _handle_message(message, known, post, results)
     except NotNow:
@@ -163,10 +168,12 @@ def _take_or_put_off(
 
 
 def _handle_message(message: Message, known: _Known, post: Post, results: _Batch) -> None:
-    """Handle one message: post its event, and settle its delivery.
+    """Handle one message: claim its delivery, post its event, store the attempt, and settle.
 
-    Without an endpoint the delivery is cancelled; if that is paused, the message is parked. Raises
-    NotNow if another sender has the delivery.
+    Without an endpoint the delivery is cancelled; if that is paused, the message is parked. If the
+    event is gone, the attempt fails without a post. Nothing happens if the message is not due. The
+    outcome is noted in `results.health`, and as metrics. Raises NotNow if another sender has the
+    delivery.
     """
     endpoint = known.endpoints.get(endpoint_of(message.delivery))
     if endpoint is None:
@@ -201,7 +208,10 @@ def _handle_message(message: Message, known: _Known, post: Post, results: _Batch
 
 
 def _post_event(delivery: Delivery, endpoint: Endpoint, event: Event, post: Post) -> Attempt:
-    """Send one signed request, and return the attempt, which is not stored yet."""
+    """Send one signed request, and return the attempt, which is not stored yet.
+
+    A failure of the receiver is in the attempt, not raised.
+    """
     at = clock.now()
     body = event.body.encode()
     secrets = master_key.valid_secrets(endpoint)
@@ -221,7 +231,7 @@ def _post_event(delivery: Delivery, endpoint: Endpoint, event: Event, post: Post
 def _park_until_enabled(message: Message) -> None:
     """Park a message until its endpoint is enabled again.
 
-    If it is enabled by now, a redrive is scheduled.
+    If it was enabled or deleted meanwhile, a redrive is scheduled.
     """
     parking.hold(message)
     id = endpoint_of(message.delivery)
@@ -234,16 +244,13 @@ def _park_until_enabled(message: Message) -> None:
 def _hide_put_off(record: _Record, results: _Batch) -> None:
     """Make the messages that were put off invisible in their queue until they are to come again.
 
-    `record`: any record of the batch, which names the queue.
-
-
-    A failure is only logged: they come back after the queue's visibility timeout, which does no
-    harm.
+    `record`: any record of the batch, which names the queue. A failure is only logged: they come
+    back after the queue's visibility timeout, which does no harm.
     """
     if not results.again:
         return
     urls = (settings.deliveries_queue_url(), settings.retries_queue_url())
     try:
-        sqs.hide(next(url for url in urls if _came_by(record, url)), dict(results.again.values()))
+        sqs.hide(next(url for url in urls if _came_from(record, url)), dict(results.again.values()))
     except Exception as error:
         telemetry.error("messages were not hidden", error)

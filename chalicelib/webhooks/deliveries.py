@@ -79,12 +79,12 @@ class Taken(Exception):
 
 
 def partitions(endpoint_id: str) -> list[str]:
-    """Return the partition keys of an endpoint's deliveries."""
+    """Return the partition keys of an endpoint's deliveries: one a shard."""
     return [f"deliveries#{endpoint_id}#{shard}" for shard in range(SHARDS)]
 
 
 def key(id: str) -> Key:
-    """Return the key of a delivery."""
+    """Return the key of the delivery with this id."""
     return partitions(endpoint_of(id))[zlib.crc32(id.encode()) % SHARDS], id
 
 
@@ -96,32 +96,36 @@ def failed_partition(endpoint_id: str) -> str:
 def list_failed(
     endpoint_id: str, where: Condition, fields: Sequence[str] = ()
 ) -> Iterator[list[Item]]:
-    """Yield the entries of an endpoint's FAILED deliveries in pages, the first failed first.
+    """Read the entries of an endpoint's FAILED deliveries; yield them in pages, first failed first.
 
-    There may be a million. `where`: a condition on `sk`, `<time>#<dlv_…>`.
+    There may be a million. `where`: a condition on `sk`, `<time>#<dlv_…>`. `fields`: only these;
+    none: all.
     """
     return table.pages(failed_partition(endpoint_id), where=where, fields=fields)
 
 
 def find(id: str) -> Delivery | None:
-    """Return a delivery, None if it is not there."""
+    """Read the delivery with this id; return None if it is not there."""
     item = table.get(key(id))
     return read_delivery(item) if item else None
 
 
 def load(wanted: Iterable[str]) -> list[Delivery]:
-    """Return the deliveries with these ids that exist, in no particular order."""
+    """Read the deliveries with these ids; return those that exist, in no particular order."""
     return [read_delivery(item) for item in table.batch_get(map(key, wanted)).values()]
 
 
 def get(id: str) -> Delivery:
-    """Return a delivery. Raises NotFound, also for what is no id, or has expired."""
+    """Read a delivery. Raises NotFound, also for what is no delivery's id, or has expired."""
     may_be = is_delivery_id(id) and not has_expired(id)
     return NotFound.unless(find(id) if may_be else None, "delivery", id)
 
 
-def attempts_of(delivery: Delivery) -> list[Attempt]:
-    """Return the ended attempts of a delivery, in order: the newest MOST_ATTEMPTS of them."""
+def load_attempts(delivery: Delivery) -> list[Attempt]:
+    """Read a delivery's ended attempts; return the newest MOST_ATTEMPTS of them, oldest first.
+
+    The first may be in the delivery itself (`first`).
+    """
     where = table.sk.begins_with("attempt#")
     pages = table.pages(delivery.id, where=where, forward=False, limit=MOST_ATTEMPTS)
     first = [delivery.first] if delivery.first else []
@@ -133,7 +137,10 @@ def attempts_of(delivery: Delivery) -> list[Attempt]:
 
 
 def create(event: Event, endpoint_id: str, *, test: bool) -> Delivery:
-    """Create the delivery of an event to an endpoint unless it exists; return it as it is."""
+    """Write a PENDING delivery of an event to an endpoint unless it exists; return what is stored.
+
+    `test`: it is of a test event. No message is sent.
+    """
     now = clock.now_iso()
     pk, sk = key(delivery_id(event.id, endpoint_id))
     item: Item = {
@@ -162,8 +169,9 @@ def create(event: Event, endpoint_id: str, *, test: bool) -> Delivery:
 def subject(event: Event) -> Item:
     """Return the attribute `subject` of an event's delivery: `{"subject": {id, name}}`, or {}.
 
-    `name` is an order's number, also for its payments and edits, or a product's name. A customer
-    has none: personal data stays in the body, which an erasure covers. {} if the data has no id.
+    `name` is an order's number, also for its payments and edits, or a product's name; it may be
+    absent. A customer has none: personal data stays in the body, which an erasure covers. {} if the
+    data has no id.
     """
     data = event.data
     id = data.get("orderId") or data.get("id") or data.get("productId")
@@ -195,7 +203,7 @@ def begin_attempt(message: Message, endpoint: Endpoint) -> Delivery | None:
     """Claim the delivery of a message for an attempt; return it, None if there is nothing to do.
 
     Raises NotNow if another sender posts it. The attempt of a sender that has stopped is settled
-    first; then NotNow is raised, too.
+    first; then NotNow is raised, too: the message comes again.
     """
     now = clock.now()
     try:
@@ -216,10 +224,13 @@ def begin_attempt(message: Message, endpoint: Endpoint) -> Delivery | None:
 
 
 def judge(message: Message, delivery: Delivery | None, now: datetime) -> Verdict:
-    """Decide what a message means for its delivery now.
+    """Return what a message means for its delivery, by the state that was read. Nothing is written.
 
-    A duplicate message is not dropped during its attempt: if the sender crashes, the duplicate
-    detects it.
+    No delivery, or an attempt that was made or will never be: DROP. A claim: WAIT, or INTERRUPTED
+    if it has run out. Without a claim: the next step is a CLAIM, any other a DROP; a replay is a
+    CLAIM, unless it is `only_failed` and the delivery is neither FAILED nor RETRYING. When a step
+    is due does not matter: its message comes then. A duplicate message is not dropped during its
+    attempt: if the sender crashes, the duplicate detects it.
     """
     if delivery is None or _is_over(message, delivery):
         return Verdict.DROP
@@ -235,7 +246,11 @@ def judge(message: Message, delivery: Delivery | None, now: datetime) -> Verdict
 
 
 def _is_over(message: Message, delivery: Delivery) -> bool:
-    """Return whether the attempt of a message was made, or will never be."""
+    """Return whether the attempt of a message was made, or will never be.
+
+    That is a step before the next one, any step of an ended schedule or an earlier one, or a replay
+    that was begun and has no claim now.
+    """
     if message.replay:
         return message.replay <= delivery.replayed and not delivery.claim
     if message.schedule != delivery.schedule:
@@ -244,7 +259,10 @@ def _is_over(message: Message, delivery: Delivery) -> bool:
 
 
 def claim_step(message: Message, now: datetime) -> Delivery:
-    """Claim a delivery for the step of a message; return it. Raises Taken if that is not next."""
+    """Claim a delivery for the step of a message; return it. Raises Taken if that is not next.
+
+    It is a write, without a read before. Taken is raised also if somebody has a claim.
+    """
     its_turn = Attr("schedule").eq(message.schedule) & Attr("step").eq(message.step)
     return _claim(message.delivery, _lease(now, replay=False), {}, its_turn)
 
@@ -252,7 +270,8 @@ def claim_step(message: Message, now: datetime) -> Delivery:
 def claim_replay(delivery: Delivery, replay: str, now: datetime) -> Delivery:
     """Claim a delivery for a replay, and return it. Raises Taken if it changed since it was read.
 
-    If its schedule has ended, a new one begins; otherwise the attempt is outside the schedule.
+    If its schedule has ended, a new one begins, PENDING, and the delivery is no more among the
+    failed ones; otherwise the attempt is outside the schedule.
     """
     unchanged = Attr("attempts").eq(delivery.attempts) & Attr("status").eq(delivery.status)
     if delivery.step is not None:
@@ -286,7 +305,7 @@ _unclaimed: Final = Attr("claim").not_exists()
 
 
 def _lease(now: datetime, *, replay: bool) -> dict[str, object]:
-    """Return a new attribute `claim`; its `by` is unique."""
+    """Return a new attribute `claim`, `{"claim": {until, replay, by}}`; its `by` is unique."""
     return {"claim": {"until": clock.iso(now + LEASE), "replay": replay, "by": ids.ulid()}}
 
 
@@ -296,7 +315,8 @@ def _claim(
     """Claim a delivery that nobody has claimed, count its attempt, and return it.
 
     `lease`: the claim. `changes`: other attributes to write. `when`: a condition besides. Raises
-    Taken, but not if the answer to this claim was lost: `by` says whose it is.
+    Taken if one of these does not hold, but not if the answer to this claim was lost: `by` says
+    whose it is.
     """
     try:
         item = table.update(
@@ -313,7 +333,11 @@ def _claim(
 
 
 def finish_attempt(delivery: Delivery, attempt: Attempt) -> None:
-    """Record an ended attempt, and settle its delivery: it ends, or its next step is sent."""
+    """Record an ended attempt, and settle its delivery (`settle`): in one write if that is all.
+
+    It is, if a first attempt had a short response and succeeded: then the record is in the
+    delivery.
+    """
     if attempt.error is None and attempt.number == 1 and attempt.is_short:
         # Nearly all end here, with record and state in one write.
         save_delivered(delivery, attempt, first=True)
@@ -324,7 +348,8 @@ def finish_attempt(delivery: Delivery, attempt: Attempt) -> None:
 def cancel(message: Message) -> None:
     """Store that the delivery of a message is CANCELLED, because its endpoint was deleted.
 
-    Nothing happens to one that has ended. Raises NotNow if another sender has it.
+    Nothing happens to one whose schedule has ended, or that is gone. An attempt whose claim has run
+    out is settled first. Raises NotNow if there was a claim, or the delivery changed.
     """
     delivery = find(message.delivery)
     if delivery is None or delivery.step is None:
@@ -338,7 +363,8 @@ def cancel(message: Message) -> None:
 def _settle_expired_claim(delivery: Delivery, endpoint: Endpoint | None) -> None:
     """Settle the attempt of an expired claim: by its record, or else as INTERRUPTED.
 
-    Only an interrupted one counts as a failure of the endpoint, and only if this call settles it.
+    An interrupted one is recorded, and counts as a failure of the endpoint if this call settles it.
+    `endpoint`: None if it was deleted.
     """
     assert delivery.claim is not None
     begun = delivery.claim.until - LEASE
@@ -350,7 +376,7 @@ def _settle_expired_claim(delivery: Delivery, endpoint: Endpoint | None) -> None
 
 
 def record(delivery_id: str, attempt: Attempt) -> Attempt:
-    """Store an attempt unless it has a record; return the record that counts.
+    """Store an attempt unless its number has a record; return the record that counts.
 
     The first record of attempt n decides its result, and every sender settles the delivery by it.
     """
@@ -369,11 +395,11 @@ def record(delivery_id: str, attempt: Attempt) -> Attempt:
 
 
 def settle(delivery: Delivery, attempt: Attempt) -> bool:
-    """End a delivery by its attempt's result, or queue or park its next step, and then store that.
+    """End a delivery by its attempt's result, or queue or park its next step and then store that.
 
-    An expired event and a replay have no next step. Return whether the claim was still ours. After
-    a crash in between, another sender settles the attempt again: by the same record and with the
-    same jitter, so for the same time.
+    An expired event and a replay outside the schedule have no next step. Return whether the claim
+    was still ours; otherwise no state is stored. After a crash in between, another sender settles
+    the attempt again: by the same record and with the same jitter, so for the same time.
     """
     if attempt.error is None:
         return save_delivered(delivery, attempt)
@@ -407,7 +433,7 @@ def _following_step(delivery: Delivery, attempt: Attempt) -> NextStep | None:
 
 
 def _chance(delivery: Delivery) -> float:
-    """Return a number that differs by attempt, and is the same each time one is settled."""
+    """Return a number in [0, 1) that differs by attempt, the same each time one is settled."""
     return zlib.crc32(f"{delivery.id}#{delivery.attempts}".encode()) / 2**32
 
 
@@ -417,7 +443,8 @@ def _chance(delivery: Delivery) -> float:
 def save_delivered(delivery: Delivery, attempt: Attempt, *, first: bool = False) -> bool:
     """Store that the receiver accepted a delivery; return whether the claim was still ours.
 
-    `first`: a short first attempt, recorded by this write.
+    Its schedule and the claim end. `first`: this write also stores the attempt, a short first one,
+    in the delivery.
     """
     record_of_first = {"first": attempt.fields()} if first else {}
     done = {"status": DeliveryStatus.DELIVERED, **_last_result(attempt), **record_of_first}
@@ -425,7 +452,10 @@ def save_delivered(delivery: Delivery, attempt: Attempt, *, first: bool = False)
 
 
 def save_retrying(delivery: Delivery, attempt: Attempt, following: NextStep) -> bool:
-    """Store a delivery's next step, queued or parked; return whether the claim was still ours."""
+    """Store a delivery's next step, queued or parked; return whether the claim was still ours.
+
+    The claim ends.
+    """
     waits = {
         "status": DeliveryStatus.RETRYING,
         "step": following.step,
@@ -440,13 +470,16 @@ def save_retrying(delivery: Delivery, attempt: Attempt, following: NextStep) -> 
 def save_failed_replay(delivery: Delivery, attempt: Attempt) -> bool:
     """Store that an attempt outside the schedule failed; return whether the claim was still ours.
 
-    The schedule continues unchanged.
+    The claim ends, and the schedule continues unchanged.
     """
     return _update_delivery(delivery, _last_result(attempt))
 
 
 def save_failed(delivery: Delivery, attempt: Attempt) -> bool:
-    """Store that a delivery's last attempt failed; return whether the claim was still ours."""
+    """Store that a delivery has FAILED with this attempt; return whether the claim was still ours.
+
+    Its schedule and the claim end; an entry among the failed deliveries is in the same commit.
+    """
     now = clock.now_iso()
     pk, sk = _failed_key(delivery.id, now)
     entry = {"pk": pk, "sk": sk, "event": delivery.event, "error": attempt.message or attempt.error}
@@ -463,16 +496,16 @@ def save_failed(delivery: Delivery, attempt: Attempt) -> bool:
 
 
 def save_cancelled(delivery: Delivery) -> bool:
-    """Store that a delivery ends because its endpoint was deleted; return whether it was unchanged.
+    """Store that a delivery is CANCELLED; return False if it changed since it was read.
 
-    There must be no claim.
+    It also has to have a next step, and no claim.
     """
     unchanged = Attr("attempts").eq(delivery.attempts) & Attr("step").exists() & _unclaimed
     return _update_delivery(delivery, {"status": DeliveryStatus.CANCELLED}, _ENDED, unchanged)
 
 
 def _last_result(attempt: Attempt) -> dict[str, object]:
-    """Return the attribute `last` of a delivery: the attempt's status, error and duration."""
+    """Return `{"last": {status, error, durationMs}}` of an attempt, without those that are None."""
     last = {
         "status": attempt.status,
         "error": attempt.error,
@@ -482,7 +515,10 @@ def _last_result(attempt: Attempt) -> dict[str, object]:
 
 
 def _has_our_claim(delivery: Delivery) -> Condition:
-    """Return the condition that the delivery still has the claim with which it was returned."""
+    """Return the condition that the delivery has a claim, and as many attempts as when it was read.
+
+    A claim counts an attempt, so it is the same claim.
+    """
     return Attr("attempts").eq(delivery.attempts) & Attr("claim").exists()
 
 
@@ -511,5 +547,5 @@ def _update_delivery(
 
 
 def _failed_key(id: str, failed_at: str) -> Key:
-    """Return the key of the entry of a failed delivery."""
+    """Return the key of the entry of a delivery that FAILED at this time."""
     return failed_partition(endpoint_of(id)), f"{failed_at}#{id}"

@@ -23,7 +23,7 @@ _SOON: Final = 30  # seconds; a request that starts one and then writes what it 
 def schedule_redrive(endpoint_id: str, due: datetime) -> None:
     """Start the execution that sends an endpoint's parked messages in the slot of `due`.
 
-    An execution that exists already is no error.
+    It waits by itself; an execution that exists already is no error.
     """
     scale = settings.webhook_schedule_scale()
     slot = retry.slot(endpoint_id, due, clock.now(), scale)
@@ -42,7 +42,7 @@ def schedule_redrive_soon(endpoint_id: str) -> None:
 
 
 def schedule_recovery(endpoint: Endpoint) -> None:
-    """Start an execution that sends what waits for a failing endpoint that answers again.
+    """Start an execution that begins a recovery of a failing endpoint that answers again.
 
     It begins within two minutes, but an hour after the endpoint's last recovery at the earliest.
     There is at most one a minute, however many functions see the answer.
@@ -58,7 +58,7 @@ def schedule_recovery(endpoint: Endpoint) -> None:
 
 
 def forget_started() -> None:
-    """Forget which executions were started, as a new process has."""
+    """Forget which executions this process has started, so that each would be started again."""
     _start.cache_clear()
 
 
@@ -73,8 +73,9 @@ def _start(
 ) -> None:
     """Start an execution for `due`, unless one of this name was started before, by any process.
 
-    An account may start a few hundred executions a second, but thousands of messages wait for the
-    same one. Failures are not remembered.
+    The names that this process started are remembered (`forget_started`): an account may start a
+    few hundred executions a second, but thousands of messages wait for the same one. Failures are
+    raised, and not remembered.
     """
     payload = {
         "endpoint": endpoint_id,

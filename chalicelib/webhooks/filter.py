@@ -37,9 +37,10 @@ def _all_fit(pattern: Mapping[str, object], body: Mapping[str, object]) -> bool:
 
 
 def _fits(wanted: Any, body: Mapping[str, object], name: str) -> bool:
-    """Return whether the member `name` matches `wanted`: an inner pattern, or a list of matchers.
+    """Return whether the member `name` of `body` fits: an inner pattern, or one of these matchers.
 
-    If the member is a list, one of its values has to match.
+    If the member is a list, one of its values has to fit. A missing member, or one without an
+    object, is {} for an inner pattern.
     """
     values = _as_list(body[name]) if name in body else []
     if isinstance(wanted, dict):
@@ -54,7 +55,8 @@ def _fits(wanted: Any, body: Mapping[str, object], name: str) -> bool:
 def _build_matcher(matcher: object) -> Callable[[object], bool]:
     """Return a function that tells whether a value matches a matcher: a value, or an object.
 
-    Raises ValueError if the matcher is not valid.
+    The one of `exists` is always false: it tests the member, not a value. Raises ValueError if the
+    matcher is not valid.
     """
     match [*matcher.items()] if isinstance(matcher, dict) else ():
         case [("exists", bool())]:
@@ -74,14 +76,17 @@ def _build_matcher(matcher: object) -> Callable[[object], bool]:
 
 
 def _build_equality(wanted: object) -> Callable[[object], bool]:
-    """Return a function that tells whether a value equals `wanted`. Raises ValueError."""
+    """Return a test whether a value equals `wanted`. Raises ValueError for a list or dict."""
     if isinstance(wanted, dict | list):
         raise ValueError
     return partial(_equals, wanted)
 
 
 def _build_bound(sign: object, than: object) -> Callable[[object], bool]:
-    """Return a function that compares a number with a bound. Raises ValueError."""
+    """Return a function that tells whether a value is a number on this side of the bound `than`.
+
+    Raises ValueError if `sign` is no comparison, or `than` no number.
+    """
     if not (isinstance(sign, str) and sign in _COMPARE and _is_number(than)):
         raise ValueError
     bound = Decimal(str(than))
@@ -94,9 +99,9 @@ def _as_list(value: object) -> list[object]:
 
 
 def _equals(wanted: object, value: object) -> bool:
-    """Return whether a value equals `wanted` in type and value; as a number, also if it is a text.
+    """Return whether a value equals `wanted` in type and value.
 
-    Numbers are equal whatever their type is.
+    A number equals any number, or text of one, with its value.
     """
     if _is_number(wanted):
         return _to_number(value) == Decimal(str(wanted))
@@ -109,13 +114,17 @@ def _is_number(value: object) -> bool:
 
 
 def _to_number(value: object) -> Decimal | None:
-    """Return a number, or a text that is one; None for any other value."""
+    """Return a number, or a text that is one, as a Decimal; None for any other value."""
     is_number = _is_number(value) or (isinstance(value, str) and _AMOUNT.fullmatch(value))
     return Decimal(str(value)) if is_number else None
 
 
 def find_faults(pattern: object, field: str) -> Iterator[tuple[str, str]]:
-    """Yield (place, message) for each error in a pattern. `field`: the place of the pattern."""
+    """Yield (place, message) for each error in a pattern; none if it is valid.
+
+    `field`: the place of the pattern, with which each place begins. If it is too large, that is the
+    only error.
+    """
     text = json.dumps(pattern, ensure_ascii=False, separators=(",", ":"), default=float)
     if _count_values(pattern) > MOST_FILTER_VALUES or len(text.encode()) > LARGEST_FILTER:
         yield (
@@ -136,7 +145,10 @@ def _count_values(node: object) -> int:
 
 
 def _find_faults_within(pattern: object, at: str, deep: int) -> Iterator[tuple[str, str]]:
-    """Yield (place, message) for each error below `at`. `deep`: how many levels are allowed."""
+    """Yield (place, message) for each error in the pattern at `at`, and in those within it.
+
+    `deep`: how many levels are allowed.
+    """
     if not isinstance(pattern, dict) or not pattern or not deep:
         yield (
             at,

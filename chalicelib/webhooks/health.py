@@ -18,13 +18,16 @@ from chalicelib.webhooks.model import Endpoint
 _HEALTHY: Final[Mapping[str, object]] = {"streak": None, "failingSince": None}
 
 
-def note(endpoints: Mapping[str, Endpoint], outcomes: Iterable[tuple[str, bool]]) -> None:
+def record_outcomes(
+    endpoints: Mapping[str, Endpoint], outcomes: Iterable[tuple[str, bool]]
+) -> None:
     """Store which endpoints fail, or answer again, after a batch of attempts.
 
     `outcomes`: (endpoint id, success) of the attempts, in the order of their ends; `endpoints`: as
     they were read before. Failures are added to an endpoint's streak; after a success, the streak
-    is the failures since the last one. A recovery is scheduled for an endpoint that was failing and
-    answers. An endpoint that was deleted is left alone.
+    is the failures since the last one. A recovery is scheduled first for an endpoint that was
+    failing and answers. Nothing is written for one that answered and had no failures, or was
+    deleted.
     """
     last: dict[str, list[bool]] = {}
     for id, success in outcomes:
@@ -47,7 +50,8 @@ def note(endpoints: Mapping[str, Endpoint], outcomes: Iterable[tuple[str, bool]]
 def count_failures(endpoint: Endpoint, times: int) -> None:
     """Add failures to those that an endpoint had in a row; from the third on it is failing.
 
-    Nothing is stored for one that is failing already.
+    Then `failingSince` is stored, too. Nothing is stored for one that is failing already, or was
+    deleted.
     """
     if endpoint.failing_since:
         return

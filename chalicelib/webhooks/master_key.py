@@ -13,19 +13,22 @@ _KEPT_SECONDS: Final = 600
 
 
 def current_secret(endpoint_id: str, version: int) -> str:
-    """Derive the secret of an endpoint with this version."""
+    """Return an endpoint's secret of this version, derived from the master key, which is read."""
     return signature.secret(_master_key(), endpoint_id, version)
 
 
 def valid_secrets(endpoint: Endpoint) -> list[str]:
-    """Return the secrets that sign a delivery to the endpoint now, the current one first."""
+    """Return the secrets that sign a delivery to the endpoint now, the current one first.
+
+    The others are of earlier versions whose overlap has not ended.
+    """
     overlaps = endpoint.overlaps(clock.unix())
     versions = [endpoint.secret_version, *(version for version, _ in overlaps)]
     return [signature.secret(_master_key(), endpoint.id, version) for version in versions]
 
 
 def _master_key() -> bytes:
-    """Return the stored master key; after ten minutes it is read again.
+    """Read the master key from SSM, at most every ten minutes, and return it decoded.
 
     So a rotated key needs no deployment.
     """
@@ -35,7 +38,7 @@ def _master_key() -> bytes:
 
 @cache
 def _make_ssm_provider() -> Any:
-    """Return the Powertools provider of SSM parameters, imported only when it is needed."""
+    """Return the Powertools provider of SSM parameters, one a process, imported when needed."""
     from aws_lambda_powertools.utilities.parameters import SSMProvider
 
     return SSMProvider(boto3_client=aws.client("ssm"))

@@ -32,7 +32,10 @@ class Message:
     only_failed: bool = False
 
     def text(self) -> str:
-        """Return the JSON that `parse` reads: the body of the message on the queue."""
+        """Return the JSON that `parse` reads: the body of the message on the queue.
+
+        `step` and `schedule` are not in that of a replay.
+        """
         fields: dict[str, object] = {"delivery": self.delivery}
         if self.replay:
             fields |= {"replay": self.replay, "onlyFailed": self.only_failed}
@@ -44,7 +47,7 @@ class Message:
 
 
 def parse(text: str) -> Message:
-    """Parse a message of a queue.
+    """Return the message of a body that `Message.text` made.
 
     Raises ValueError, KeyError, TypeError or AttributeError for an unknown one.
     """
@@ -69,7 +72,10 @@ class Posted:
 
 
 def send(posted: Iterable[Posted]) -> None:
-    """Put messages on the queues of their lanes. Raises sqs.Unsent, or what botocore raises."""
+    """Put messages on the queues of their lanes, in no particular order.
+
+    Raises sqs.Unsent, or what botocore raises; some may be on the queue by then.
+    """
     lanes: dict[str, list[Posted]] = {}
     for each in posted:
         url = settings.retries_queue_url() if each.failing_lane else settings.deliveries_queue_url()

@@ -114,16 +114,19 @@ class Endpoint:
 
     @property
     def summary_email(self) -> str | None:
-        """The recipient of its summaries: its own address, or else the shop's; may be empty."""
+        """The recipient of its summaries: its own address, or else the shop's; None if none has."""
         return self.email or settings.notify_email() or None
 
     def overlaps(self, now: int) -> list[tuple[int, int]]:
-        """Return the previous secrets that still sign at the Unix time `now`: (version, until)."""
+        """Return the previous secrets that still sign at the Unix time `now`: (version, until).
+
+        The current one is not among them. The newest is first.
+        """
         return [(version, until) for version, until in self.previous if until > now]
 
 
 def read_endpoint(item: Item) -> Endpoint:
-    """Return the endpoint of an item."""
+    """Return the endpoint of an item of the table."""
     return attributes.read(
         Endpoint,
         item,
@@ -175,11 +178,12 @@ class Delivery:
 
     @property
     def endpoint_id(self) -> str:
+        """The id of its endpoint, which is in its own."""
         return endpoint_of(self.id)
 
 
 def read_delivery(item: Item) -> Delivery:
-    """Return the delivery of an item."""
+    """Return the delivery of an item of the table."""
     claim = item.get("claim")
     # 1.0.0 sent steps before they are due (`early`): such an attempt is the step's.
     is_replay = bool(claim and claim["replay"] and not claim.get("early"))
@@ -198,7 +202,7 @@ def read_delivery(item: Item) -> Delivery:
 
 
 def delivery_id(event_id: str, endpoint_id: str) -> str:
-    """Return the id of the only delivery of an event to an endpoint."""
+    """Return the id of the only delivery of an event to an endpoint: it contains both ids."""
     return f"dlv_{event_id.removeprefix('evt_')}{endpoint_id.removeprefix('wh_')}"
 
 
@@ -213,7 +217,10 @@ def event_of(delivery_id: str) -> str:
 
 
 def delivery_expiry(delivery_id: str) -> int:
-    """Return when a delivery and its attempts expire, with its event; Unix seconds."""
+    """Return when a delivery and its attempts expire, with its event, in Unix seconds.
+
+    It is 30 days after the event, and follows from the id.
+    """
     return int(ids.made_at(event_of(delivery_id)).timestamp()) + outbox.KEPT_SECONDS
 
 

@@ -26,7 +26,7 @@ def park(message: Message, due: datetime) -> None:
 
 
 def hold(message: Message) -> None:
-    """Park a message until its endpoint is enabled, which redrives it.
+    """Park a message until its endpoint is enabled; no redrive is scheduled here.
 
     Call this before reading again whether the endpoint is enabled, so that one of both sees the
     other.
@@ -35,17 +35,20 @@ def hold(message: Message) -> None:
 
 
 def find_due(endpoint_id: str, until: datetime, limit: int) -> list[tuple[Key, Message]]:
-    """Return the parked messages that are due by `until`, with their keys, earliest first."""
+    """Read up to `limit` parked messages that are due by `until`: (key of the entry, message).
+
+    The earliest due is first. The entries stay.
+    """
     before = sk.lt(f"{clock.iso(until)}~")
     rows = table.query(_partition(endpoint_id), where=before, limit=limit)
     return [((item["pk"], item["sk"]), messages.parse(item["message"])) for item in rows.items]
 
 
 def list_deliveries(endpoint_id: str, after: str, limit: int) -> tuple[list[str], str | None]:
-    """Return the ids of a page of deliveries with parked messages, and the place of the next page.
+    """Read `limit` parked messages; return the ids of their deliveries, each once, and a cursor.
 
-    The first due are first. `after`: the place of this page; "": the first page. The next place is
-    None at the end.
+    The first due are first. `after`: the cursor of this page; "": the first page. The cursor of the
+    next is None at the end.
     """
     rows = table.query(_partition(endpoint_id), after=after or None, limit=limit, fields=("sk",))
     ids = (item["sk"].split("#")[1] for item in rows.items)
@@ -53,7 +56,7 @@ def list_deliveries(endpoint_id: str, after: str, limit: int) -> tuple[list[str]
 
 
 def count(endpoint_id: str) -> int:
-    """Return how many messages are parked for an endpoint."""
+    """Return how many messages are parked for an endpoint: all are read."""
     pages = table.pages(_partition(endpoint_id), fields=("sk",))
     return sum(map(len, pages))
 
@@ -77,4 +80,5 @@ def _put(message: Message, due: datetime) -> None:
 
 
 def _partition(endpoint_id: str) -> str:
+    """Return the partition key of an endpoint's parked messages."""
     return f"due#{endpoint_id}"

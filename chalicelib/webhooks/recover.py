@@ -40,16 +40,17 @@ class RecoveryPage:
 
 
 def count(endpoint_id: str, since: datetime) -> int:
-    """Return how many deliveries failed since a time and have not expired, plus those parked."""
+    """Return how many deliveries failed since a time and have not expired, plus parked messages."""
     pages = deliveries.list_failed(endpoint_id, sk.gte(clock.iso(since)), ("sk",))
     return sum(len(_replayable(page)) for page in pages) + parking.count(endpoint_id)
 
 
 def begin(endpoint_id: str, since: datetime) -> Endpoint:
-    """Begin a recovery of an endpoint's deliveries, and return the endpoint with it.
+    """Begin a recovery of what failed since a time, and is parked; return the endpoint with it.
 
-    It takes over the rest of a recovery that is already running, also of one that begins at the
-    same moment. A redrive is scheduled, which sends its messages. Raises NotFound, WebhookPaused,
+    First a redrive is scheduled, which sends its messages; then the recovery is stored, with an
+    audit entry. It takes over the rest of a recovery that is already running, also of one that
+    begins at the same moment. A time in the future is now. Raises NotFound, WebhookPaused,
     Conflict.
     """
 
@@ -73,10 +74,11 @@ def begin(endpoint_id: str, since: datetime) -> Endpoint:
 
 
 def begin_by_itself(endpoint: Endpoint, due: str) -> Endpoint:
-    """Begin a recovery of an endpoint's parked messages, and return the endpoint with it.
+    """Store a new recovery of an endpoint's parked messages; return the endpoint with it.
 
-    None is begun, and the endpoint is returned as it is, if it fails again, if a recovery is
-    running or was begun since `due`, the time of the execution, or if nothing is parked.
+    The caller sends its messages; there is no audit entry. None is begun, and the endpoint is
+    returned as it is, if it fails again, if a recovery is running or was begun since `due`, the
+    time of the execution, or if nothing is parked.
     """
     last = endpoint.recovery
     if endpoint.failing or running_recovery(endpoint) or (last and last["startedAt"] >= due):
@@ -89,7 +91,10 @@ def begin_by_itself(endpoint: Endpoint, due: str) -> Endpoint:
 
 
 def _new_recovery(since: datetime, count: int) -> dict[str, object]:
-    """Return the attribute `recovery` of one that begins now. `count`: of its deliveries."""
+    """Return the attribute `recovery` of one that begins now: {id, since, startedAt, count, sent}.
+
+    `count`: of its deliveries.
+    """
     times = {"since": clock.iso(since), "startedAt": clock.now_iso()}
     return {"id": ids.ulid(), **times, "count": count, "sent": 0}
 
@@ -101,17 +106,18 @@ def _has_same_recovery(endpoint: Endpoint) -> Condition:
 
 
 def running_recovery(endpoint: Endpoint) -> Recovery | None:
-    """Return the endpoint's recovery if it is not completed; None otherwise."""
+    """Return the endpoint's recovery if it has one that is not completed; None otherwise."""
     last = endpoint.recovery
     return last if last and "completedAt" not in last else None
 
 
 def next_page(endpoint: Endpoint, recovery: Recovery, limit: int) -> RecoveryPage:
-    """Return the next messages of a recovery, at most `limit`, and its progress after them.
+    """Read the next messages of a recovery, up to `limit`; return them and its progress after them.
 
-    First come the failed deliveries, in the order in which they failed; then those with parked
-    messages. Nothing is sent or stored. A recovery that began by itself ends when the endpoint
-    fails again.
+    First come the deliveries that failed before it began, in the order in which they failed,
+    without those that have expired; then those with parked messages. A page may be empty and not
+    the last. Nothing is sent or stored. A recovery that began by itself ends, without messages,
+    when the endpoint fails again.
     """
     if recovery.get("byItself") and endpoint.failing:
         return RecoveryPage([], {"completedAt": clock.now_iso()})
@@ -133,7 +139,7 @@ def next_page(endpoint: Endpoint, recovery: Recovery, limit: int) -> RecoveryPag
 
 
 def note_progress(endpoint: Endpoint, recovery: Recovery, page: RecoveryPage) -> None:
-    """Store the progress after the messages of a page were queued.
+    """Store a recovery's progress, and how many messages were sent, after those of a page.
 
     Nothing is stored if another recovery has taken over.
     """

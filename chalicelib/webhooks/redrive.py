@@ -48,8 +48,9 @@ class Redrive(TypedDict):
 def run(event: Redrive) -> RedriveResult:
     """Put the next page of an endpoint's messages on the queue; return whether there is more.
 
-    While the endpoint is paused nothing is sent: enabling it starts another run. After its deletion
-    all parked messages are sent, so that their deliveries are cancelled.
+    While the endpoint is paused nothing is sent: enabling it starts another run. While another
+    execution sends, nothing is sent, and there is more. After its deletion all parked messages are
+    sent, so that their deliveries are cancelled.
     """
     endpoint = store.find(event["endpoint"])
     if endpoint is None:
@@ -63,11 +64,11 @@ def run(event: Redrive) -> RedriveResult:
 
 
 def _send_page(event: Redrive, endpoint: Endpoint) -> RedriveResult:
-    """Send parked messages that are due, and then those of a recovery, PAGE in all.
+    """Send parked messages that are due, then begin or go on with a recovery, PAGE messages in all.
 
-    The recovery that the event asks for is begun first. A message that is due later than a queue
-    can hold it is left. Progress is stored after the messages were sent, and the turn is ended if
-    there are no more.
+    A recovery that the event asks for (`recover`) is begun after the due messages were sent. Due is
+    what is due by the event's `until`, but not later than a queue can hold it; later ones are left.
+    Progress is stored after the messages were sent, and the turn is ended if there are no more.
     """
     # What is due later than a queue can hold it has an execution of its own.
     longest = clock.seconds_from_now(retry.LONGEST_QUEUE_DELAY)
@@ -87,7 +88,7 @@ def _send_page(event: Redrive, endpoint: Endpoint) -> RedriveResult:
 
 
 def _send_due(endpoint_id: str, until: datetime, paced: datetime) -> tuple[int, datetime]:
-    """Send a page of parked messages that are due by `until`, and then delete their entries.
+    """Send up to PAGE parked messages that are due by `until`, and then delete their entries.
 
     Return how many were sent, and when the next message may arrive. `paced`: when the first may.
     """
@@ -99,7 +100,7 @@ def _send_due(endpoint_id: str, until: datetime, paced: datetime) -> tuple[int, 
 
 
 def _next_arrival(event: Redrive) -> datetime:
-    """Return when the next message may arrive: after those of the previous run."""
+    """Return when the next message may arrive: after those of the previous run, now or later."""
     before = event["redriven"].get("paced") if "redriven" in event else None
     return max(clock.now(), clock.parse(before)) if before else clock.now()
 
@@ -107,7 +108,8 @@ def _next_arrival(event: Redrive) -> datetime:
 def _send_paced(waiting: Sequence[Message], paced: datetime) -> datetime:
     """Send messages, PER_SECOND at most, each delayed until it is due, and not before `paced`.
 
-    No delay is longer than the queue's longest. Return when the next message may arrive.
+    All are put on the queue at once; no delay is longer than the queue's longest. Return when the
+    next message may arrive.
     """
     now = clock.now()
     pause = timedelta(seconds=settings.webhook_schedule_scale() / PER_SECOND)
@@ -123,7 +125,10 @@ def _send_paced(waiting: Sequence[Message], paced: datetime) -> datetime:
 
 
 def _result(sent: int, paced: datetime, *, unfinished: bool = False) -> RedriveResult:
-    """Return the result of a run that sent so many messages; a full page means that more follow."""
+    """Return the result of a run that sent so many messages; a full page means that more follow.
+
+    `unfinished`: more follow in any case. `wait`: as long as sending takes at PER_SECOND.
+    """
     wait = _scale_seconds(math.ceil(sent / PER_SECOND))
     return {"more": unfinished or sent >= PAGE, "wait": wait, "paced": clock.iso(paced)}
 
@@ -136,7 +141,8 @@ def _scale_seconds(seconds: int) -> int:
 def _take_turn(event: Redrive) -> bool:
     """Claim the sending for this execution, or prolong its claim; return whether it has it.
 
-    One execution of an endpoint sends at a time, because their paces would add up.
+    The claim is on the endpoint, for two minutes. One execution of an endpoint sends at a time,
+    because their paces would add up.
     """
     now, execution = clock.unix(), event["due"]
     redriving = Attr("redriving.by")

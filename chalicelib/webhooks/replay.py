@@ -22,9 +22,9 @@ class WebhookDeleted(Conflict):
 
 
 def replay_delivery(id: str) -> Delivery:
-    """Put a replay of a delivery on the queue, with an audit entry; return it as it was before.
+    """Write an audit entry, then put a replay of a delivery on the queue.
 
-    Raises NotFound, WebhookDeleted, WebhookPaused.
+    Return the delivery as it was before. Raises NotFound, WebhookDeleted, WebhookPaused.
     """
     delivery = deliveries.get(id)
     endpoint = store.find(delivery.endpoint_id)

@@ -100,7 +100,7 @@ def _daily_since(step: int, now: datetime, known: datetime | None, scale: float)
 
 
 def slot_seconds(scale: float) -> int:
-    """Return the length of a slot, at least 1."""
+    """Return the length of a slot: five minutes in this scale, at least 1 second."""
     return max(1, round(SLOT * scale))
 
 

@@ -201,7 +201,7 @@ def list_webhook_deliveries(id: str) -> Response:
     """The newest event first. Follow `nextCursor` until it is null; if few match a filter, a page
     may be short, even empty, before that.
     """
-    return _deliveries([store.get(id)])
+    return _reply_with_deliveries([store.get(id)])
 
 
 @routes.get(
@@ -213,7 +213,7 @@ def list_webhook_deliveries(id: str) -> Response:
 )
 def list_deliveries() -> Response:
     """Of all webhooks, the newest event first; otherwise as for one webhook."""
-    return _deliveries(store.load_all())
+    return _reply_with_deliveries(store.load_all())
 
 
 @routes.get(
@@ -243,7 +243,7 @@ def replay_delivery(id: str) -> Response:
     return reply(202, show_delivery(delivery, store.find(delivery.endpoint_id)))
 
 
-def _deliveries(endpoints: Sequence[Endpoint]) -> Response:
+def _reply_with_deliveries(endpoints: Sequence[Endpoint]) -> Response:
     """Return the reply with a page of these endpoints' deliveries, as the request's query asks."""
     known = {endpoint.id: endpoint for endpoint in endpoints}
     page, following = view.page(known, query(ListDeliveries))

@@ -14,10 +14,11 @@ from chalicelib.webhooks.schemas import TestEvent
 
 
 def send(endpoint_id: str, kind: EventKind | None) -> tuple[Delivery, bool]:
-    """Create a test event and its delivery; return that, and whether the event passes the filter.
+    """Write a test event into the outbox, and its delivery; return that and whether it would pass.
 
-    It is sent in any case: the stream brings the event to the fan-out, which sends the delivery's
-    message. `kind`: None for the first that the endpoint lists. Raises NotFound, WebhookPaused.
+    It would pass if the endpoint's filter lets it through. The event is sent in any case: the
+    stream brings it to the fan-out, which sends the delivery's message. It has an audit entry.
+    `kind`: None for the first that the endpoint lists. Raises NotFound, WebhookPaused.
     """
     endpoint = store.get(endpoint_id)
     replay.require_enabled(endpoint)
@@ -31,10 +32,11 @@ def send(endpoint_id: str, kind: EventKind | None) -> tuple[Delivery, bool]:
 
 
 def try_filter(endpoint: Endpoint, request: TestEvent) -> dict[str, object]:
-    """Return whether an event would pass a filter, in the shape of TriedEvent; nothing is sent.
+    """Return {event, data, passesFilter} (TriedEvent): whether an event would pass; none is sent.
 
-    The filter is the requested one, if the request has one, or else the endpoint's. Raises Invalid
-    for a bad filter or too long data.
+    The filter is the requested one, if the request has one (null: none), or else the endpoint's.
+    The event is the requested one, or the first that the endpoint lists; without data, a sample.
+    Raises Invalid for a bad filter or too long data.
     """
     event = request.event or endpoint.events[0]
     own = store.render_filter(request.filter)

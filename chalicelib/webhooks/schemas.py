@@ -41,7 +41,7 @@ from chalicelib.webhooks.model import (
 
 
 def event_shape(kind: EventKind) -> object:
-    """Return the type of the `data` of the kind's events."""
+    """Return the type, for the description, of the `data` of the kind's events."""
     # Imported only for the API's description.
     from chalicelib.customers.schemas import ShownCustomer
     from chalicelib.orders.schemas import (
@@ -132,7 +132,7 @@ class WebhookWithSecret(ShownWebhook):
 
 
 def show_endpoint(endpoint: Endpoint) -> dict[str, Any]:
-    """Return the endpoint in the shape of ShownWebhook."""
+    """Return the endpoint in the shape of ShownWebhook, without its secret."""
     until = [end for _, end in endpoint.overlaps(clock.unix())]
     ends = clock.iso(datetime.fromtimestamp(max(until), UTC)) if until else None
     return {
@@ -147,18 +147,18 @@ def show_endpoint(endpoint: Endpoint) -> dict[str, Any]:
         "failingSince": endpoint.failing_since,
         "previousSecretExpiresAt": ends,
         "notices": [
-            {"code": code, "message": message} for code, message in _notices(endpoint, ends)
+            {"code": code, "message": message} for code, message in _list_notices(endpoint, ends)
         ],
-        "recovery": _recovery(endpoint.recovery),
+        "recovery": _show_recovery(endpoint.recovery),
         "createdAt": endpoint.created_at,
         "updatedAt": endpoint.updated_at,
     }
 
 
-def _notices(endpoint: Endpoint, overlap_ends: str | None) -> Iterator[tuple[str, str]]:
+def _list_notices(endpoint: Endpoint, overlap_ends: str | None) -> Iterator[tuple[str, str]]:
     """Yield (code, message) of what a client should know of an endpoint.
 
-    `overlap_ends`: until when older secrets sign too.
+    `overlap_ends`: until when older secrets sign too; None: none does.
     """
     if overlap_ends:
         number = 1 + len(endpoint.overlaps(clock.unix()))
@@ -181,18 +181,19 @@ def _notices(endpoint: Endpoint, overlap_ends: str | None) -> Iterator[tuple[str
         )
 
 
-def _recovery(recovery: Mapping[str, object] | None) -> dict[str, object] | None:
-    """Return the shape of a recovery; None without one."""
+def _show_recovery(recovery: Mapping[str, object] | None) -> dict[str, object] | None:
+    """Return the recovery that an endpoint has stored in the shape of WebhookRecovery, or None."""
     names = ("id", "since", "startedAt", "count", "sent", "completedAt")
     return {name: recovery.get(name) for name in names} if recovery else None
 
 
 def etag(endpoint: Endpoint) -> str:
+    """Return the ETag of an endpoint: the `digest` of what is shown of it."""
     return digest(show_endpoint(endpoint))
 
 
 def digest(shown: Mapping[str, object]) -> str:
-    """Return a hash of what is shown, the ETag of its resource."""
+    """Return a hash of the JSON of what is shown, the ETag of its resource: 16 hex digits."""
     return hashlib.sha256(json.dumps(shown).encode()).hexdigest()[:16]
 
 
@@ -319,7 +320,7 @@ def show_delivery(delivery: Delivery, endpoint: Endpoint | None) -> dict[str, ob
 # --- What clients send ----------------------------------------------------------------------------
 
 
-def _mailbox(value: str) -> str:
+def _check_mailbox(value: str) -> str:
     """Return the e-mail address; raise ValueError for one to which SES cannot send."""
     # SES takes no other letters.
     is_plain = value.isascii() and value.isprintable()
@@ -339,7 +340,7 @@ Events = Annotated[list[EventKind], Field(min_length=1), _each_once]
 SummaryEmail = Annotated[
     str,
     Field(max_length=254, description="Notified when deliveries fail; default: the shop's address"),
-    AfterValidator(_mailbox),
+    AfterValidator(_check_mailbox),
 ]
 Description = Annotated[str, Field(max_length=500)]
 Filter = Annotated[

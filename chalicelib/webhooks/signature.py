@@ -59,9 +59,10 @@ def headers(
     *,
     test: bool = False,
 ) -> dict[str, str]:
-    """Return the headers of one attempt, and among them those of Standard Webhooks.
+    """Return the headers of one attempt, {name: value}, those of Standard Webhooks among them.
 
-    docs/webhooks.md#verify-a-delivery lists them. A test delivery has one more header.
+    docs/webhooks.md#verify-a-delivery lists them. `secrets`: the current one first; each signs. A
+    test delivery has one more header.
     """
     table = {
         "Content-Type": "application/json",

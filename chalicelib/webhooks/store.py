@@ -43,6 +43,7 @@ class TooManySecrets(Conflict):
 
 
 def key(id: str) -> Key:
+    """Return the key of the endpoint with this id."""
     return _PK, id
 
 
@@ -50,25 +51,25 @@ def key(id: str) -> Key:
 
 
 def load_all() -> list[Endpoint]:
-    """Return all endpoints, newest first."""
+    """Read all endpoints; return them newest first."""
     items = table.query_all(_PK, where=table.sk.begins_with("wh_"), forward=False)
     return [read_endpoint(item) for item in items]
 
 
 def load(ids: Iterable[str]) -> dict[str, Endpoint]:
-    """Return the endpoints with these ids that exist, by id."""
+    """Read the endpoints with these ids; return those that exist, by id."""
     items = table.batch_get(key(id) for id in ids)
     return {id: read_endpoint(item) for (_, id), item in items.items()}
 
 
 def find(id: str) -> Endpoint | None:
-    """Return an endpoint, None if it is not there."""
+    """Read an endpoint; return None if it is not there, or the id cannot be one."""
     item = table.get(key(id)) if ids.may_be("wh", id) else None
     return read_endpoint(item) if item else None
 
 
 def get(id: str) -> Endpoint:
-    """Return an endpoint. Raises NotFound."""
+    """Read an endpoint. Raises NotFound if it is not there."""
     return NotFound.unless(find(id), "webhook", id)
 
 
@@ -76,10 +77,11 @@ def get(id: str) -> Endpoint:
 
 
 def create(new: NewWebhook, once: Once | None = None) -> tuple[Endpoint, str, bool]:
-    """Create an endpoint, which gets the events that are committed from now on.
+    """Create an endpoint, with an audit entry; it gets the events committed from now on.
 
-    Return it, its secret, and whether an earlier attempt of this request created it: then it is as
-    it was at its creation. Raises Invalid for a bad URL or filter; with `once` also KeyReused.
+    Return it, its secret (derived, not stored), and whether an earlier attempt of this request
+    created it: then it is as it was at its creation. Raises Invalid for a bad URL or filter; with
+    `once` also KeyReused.
     """
     try:
         return (*_create(new, once), False)
@@ -89,7 +91,10 @@ def create(new: NewWebhook, once: Once | None = None) -> tuple[Endpoint, str, bo
 
 
 def _create(new: NewWebhook, once: Once | None) -> tuple[Endpoint, str]:
-    """Create an endpoint with its audit entry; return it and its secret. Raises Repeated too."""
+    """Create an endpoint with its audit entry; return it and its secret.
+
+    Raises as `create` does, but Repeated if an earlier attempt of the request created it.
+    """
     if once:
         once.check()
     _check_url(new.url)
@@ -125,8 +130,8 @@ def _create(new: NewWebhook, once: Once | None) -> tuple[Endpoint, str]:
 def update(id: str, change: WebhookChange, if_match: frozenset[str] | None) -> Endpoint:
     """Change the attributes of an endpoint that were sent; return it, unchanged if none differs.
 
-    A redrive is scheduled when it is enabled. Raises NotFound, Invalid, PreconditionFailed,
-    Conflict.
+    A redrive is scheduled first, if `enabled` is sent as true. A change has an audit entry. Raises
+    NotFound, Invalid, PreconditionFailed, Conflict.
     """
     changes = change.sent_fields()
     if "events" in changes:
@@ -152,12 +157,12 @@ def update(id: str, change: WebhookChange, if_match: frozenset[str] | None) -> E
 
 
 def rotate(id: str, overlap_hours: int, once: Once | None = None) -> tuple[Endpoint, str, bool]:
-    """Rotate an endpoint's secret, and return the endpoint and the new secret.
+    """Rotate an endpoint's secret, with an audit entry; return the endpoint and the new secret.
 
-    With an overlap, the older secrets also sign until it ends. The last is whether an earlier
-    attempt of this request made the secret: no reply with it is kept, but its version.
-
-    Raises NotFound, TooManySecrets, Conflict; with `once` also KeyReused.
+    With an overlap, the older secrets also sign until it ends; without, they end now. The last of
+    the three is whether an earlier attempt of this request made the secret: then nothing is
+    written, and the endpoint is as it is now. Raises NotFound, TooManySecrets, Conflict; with
+    `once` also KeyReused.
     """
 
     def write_rotated(before: Endpoint) -> tuple[Endpoint, str, bool]:
@@ -186,7 +191,10 @@ def rotate(id: str, overlap_hours: int, once: Once | None = None) -> tuple[Endpo
 
 
 def _too_many_secrets(endpoint: Endpoint, now: int) -> TooManySecrets:
-    """Return the error for an endpoint that has MOST_SECRETS; it names the one that ends first."""
+    """Return the error for an endpoint that has MOST_SECRETS; it names the one that ends first.
+
+    That is by its last four characters and the time at which its overlap ends.
+    """
     version, until = min(endpoint.overlaps(now), key=lambda overlap: overlap[1])
     ends = clock.iso(datetime.fromtimestamp(until, UTC))
     tail = current_secret(endpoint.id, version)[-4:]
@@ -198,10 +206,10 @@ def _too_many_secrets(endpoint: Endpoint, now: int) -> TooManySecrets:
 
 
 def delete(id: str, if_match: frozenset[str] | None) -> None:
-    """Delete an endpoint, with an audit entry, and schedule a redrive of its parked messages.
+    """Schedule a redrive of an endpoint's parked messages, and then delete it, with an audit entry.
 
-    A pending delivery becomes CANCELLED when its message comes, and is shown so at once. Raises
-    NotFound, PreconditionFailed, Conflict.
+    The redrive is scheduled even if the deletion fails. A pending delivery becomes CANCELLED when
+    its message comes, and is shown so at once. Raises NotFound, PreconditionFailed, Conflict.
     """
 
     def delete_version(before: Endpoint) -> None:
@@ -218,10 +226,11 @@ def delete(id: str, if_match: frozenset[str] | None) -> None:
 def write_current(
     write: Callable[[Endpoint], T], id: str, if_match: frozenset[str] | None = None
 ) -> T:
-    """Call `write` with the endpoint as it is now, and return its result.
+    """Read an endpoint, call `write` with it, and return what that returns.
 
-    It is called again, with the endpoint read anew, while it raises ConditionFailed. Raises
-    NotFound, PreconditionFailed if the endpoint has none of these ETags, Conflict after 8 calls.
+    It is called again, with the endpoint read anew, while it raises ConditionFailed. `if_match`:
+    the ETags that are accepted; None: any. Raises NotFound, PreconditionFailed if the endpoint has
+    none of these ETags, Conflict after 8 calls.
     """
     for _ in range(_TRIES):
         before = get(id)
@@ -235,7 +244,7 @@ def write_current(
 def note(id: str, changes: Mapping[str, object], when: Condition = table.present) -> None:
     """Write attributes of an endpoint that clients do not change; None removes one.
 
-    Raises ConditionFailed, also if the endpoint was deleted.
+    Its version stays. Raises ConditionFailed if `when` does not hold, or the endpoint was deleted.
     """
     removed = [name for name, value in changes.items() if value is None]
     assigned = {name: value for name, value in changes.items() if value is not None}
@@ -254,9 +263,10 @@ def note_if(id: str, changes: Mapping[str, object], when: Condition) -> bool:
 def _write(
     before: Endpoint, changes: Mapping[str, Any], done: str, once: Once | None = None
 ) -> Endpoint:
-    """Write changes of an endpoint with their audit entry, and return the endpoint.
+    """Write changes of an endpoint with their audit entry; return the endpoint as it is read after.
 
-    `once`: its reply is the version of the secret. Raises ConditionFailed if it was changed since.
+    `changes`: by the names of the attributes. `done`: of the audit entry. `once`: its reply is the
+    version of the secret. Raises ConditionFailed if the version changed since `before` was read.
     """
     updated = clock.next_iso(before.updated_at, clock.now_iso())
     own = {"version": before.version + 1, "updatedAt": updated}
@@ -274,10 +284,9 @@ def _write(
 def audit_entry(
     done: str, before: Endpoint | None = None, after: Endpoint | None = None
 ) -> dict[str, object]:
-    """Return the audit log's entry of a change of an endpoint.
+    """Return the audit log's entry of a change of an endpoint: `webhook.<done>`, named by the host.
 
-    `done`: the change, after `webhook.`. `before` or `after` is None if the endpoint was, or is,
-    not there.
+    `before` or `after` is None if the endpoint was, or is, not there.
     """
     endpoint = after or before
     assert endpoint is not None
@@ -288,9 +297,10 @@ def audit_entry(
 
 
 def show_for_audit(endpoint: Endpoint) -> dict[str, object]:
-    """Return what the audit log shows of an endpoint.
+    """Return what the audit log shows of an endpoint: what clients set, but not all of the URL.
 
-    Of the URL it has the host, and a hash of all of it: the rest may be a secret of the receiver.
+    `{email, description, filter, enabled, url, events}`. Of the URL it has scheme and host, and a
+    hash of all of it: the rest may be a secret of the receiver.
     """
     url, digest = urlsplit(endpoint.url), hashlib.sha256(endpoint.url.encode()).hexdigest()
     plain = {name: getattr(endpoint, name) for name in _AUDITED}
@@ -301,7 +311,7 @@ def show_for_audit(endpoint: Endpoint) -> dict[str, object]:
 
 
 def render_filter(pattern: Mapping[str, object] | None) -> str | None:
-    """Return a pattern as JSON, None for none. Raises Invalid with the place of each fault."""
+    """Return a filter's pattern as JSON, None for None. Raises Invalid with the place of faults."""
     if pattern is None:
         return None
     wrong = [
@@ -314,7 +324,7 @@ def render_filter(pattern: Mapping[str, object] | None) -> str | None:
 
 
 def _check_url(url: str) -> None:
-    """Raise Invalid for a URL to which nothing may be posted."""
+    """Raise Invalid for a URL to which nothing may be posted, such as one of a private network."""
     from chalicelib.safe_post import post as safe_post
 
     try:

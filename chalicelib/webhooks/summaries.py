@@ -35,8 +35,8 @@ class _Failed:
     first: Item = field(default_factory=dict)
     last: Item = field(default_factory=dict)
 
-    def add(self, entries: Sequence[Item]) -> None:
-        """Add the next failed deliveries, the oldest first."""
+    def add_entries(self, entries: Sequence[Item]) -> None:
+        """Count the next failed deliveries, the oldest first; keep the first and last of all."""
         if entries:
             self.by_event.update(entry["event"] for entry in entries)
             self.first, self.last = self.first or entries[0], entries[-1]
@@ -57,9 +57,9 @@ class _News:
 
 
 def send() -> None:
-    """Send the summaries that are due.
+    """Send the summary e-mail of each endpoint with news, at most one an hour.
 
-    Raises RuntimeError if some could not be sent; the next run sends them.
+    Raises RuntimeError at the end if some could not be sent; the next run sends them.
     """
     failed = 0
     for endpoint in store.load_all():
@@ -89,7 +89,7 @@ def _send_summary(endpoint: Endpoint) -> None:
         Source=settings.mail_from(),
         Destination={"ToAddresses": [endpoint.summary_email]},
         Message={
-            "Subject": {"Data": _subject(news), "Charset": "UTF-8"},
+            "Subject": {"Data": _write_subject(news), "Charset": "UTF-8"},
             "Body": {"Text": {"Data": "\n".join(_write_lines(endpoint, news)), "Charset": "UTF-8"}},
         },
     )
@@ -101,13 +101,17 @@ def _send_summary(endpoint: Endpoint) -> None:
 
 
 def _collect_news(endpoint: Endpoint, now: datetime) -> _News:
-    """Return what an endpoint's owner does not know yet: failed deliveries, an hour of failures."""
+    """Return what an endpoint's owner does not know yet.
+
+    That is deliveries that failed since the last summary, that it has been failing for an hour, or
+    that it answers again after such a warning. Nothing is stored.
+    """
     until = clock.iso(now - _LATE)
     since = f"{endpoint.mailed_until}~" if endpoint.mailed_until else "0"
     failed = _Failed()
     if since < until:
         for page in deliveries.list_failed(endpoint.id, sk.between(since, f"{until}~")):
-            failed.add(page)
+            failed.add_entries(page)
     failing = endpoint.failing_since
     return _News(
         failed=failed,
@@ -132,8 +136,8 @@ def _claim_sending(endpoint: Endpoint, hour: int) -> bool:
     return store.note_if(endpoint.id, {"mailing": now + _SENDING}, is_due & is_free & is_new)
 
 
-def _subject(news: _News) -> str:
-    """Return the subject: failed deliveries come before a warning, that before a recovery."""
+def _write_subject(news: _News) -> str:
+    """Return the mail's subject, by the first that there is: failures, a warning, a recovery."""
     if news.failed:
         number = len(news.failed)
         return f"{number} webhook {'delivery' if number == 1 else 'deliveries'} failed"
@@ -158,10 +162,10 @@ def _write_lines(endpoint: Endpoint, news: _News) -> Iterator[str]:
 
 
 def _write_failures(endpoint: Endpoint, failed: _Failed) -> Iterator[str]:
-    """Yield the lines about failed deliveries."""
-    since = _time(failed.first)
+    """Yield the lines about failed deliveries: how many by event, when, and what to do."""
+    since = _failure_time(failed.first)
     yield ""
-    yield f"These failed after all retries, between {since} and {_time(failed.last)}:"
+    yield f"These failed after all retries, between {since} and {_failure_time(failed.last)}:"
     for event, number in sorted(failed.by_event.items()):
         yield f"  {event}: {number}"
     yield f"The last error: {failed.last['error']}"
@@ -173,6 +177,6 @@ def _write_failures(endpoint: Endpoint, failed: _Failed) -> Iterator[str]:
     yield "Single ones can be replayed in the Deliveries view, for 30 days."
 
 
-def _time(entry: dict[str, object]) -> str:
-    """Return the time with which the sort key of an entry begins."""
+def _failure_time(entry: dict[str, object]) -> str:
+    """Return the time with which the sort key of a failed delivery's entry begins."""
     return str(entry["sk"]).partition("#")[0]

@@ -25,13 +25,11 @@ _ANSWERS: Final = 2_000_000  # characters of receivers' responses in one answer,
 
 
 def page(endpoint_ids: Iterable[str], filters: ListDeliveries) -> tuple[list[Delivery], str | None]:
-    """Return a page of the deliveries of these endpoints together, and the next cursor, or None.
+    """Read a page of these endpoints' deliveries together, newest first; return it and its cursor.
 
-    An id begins with its event's, so ids sort by event across endpoints. Raises Invalid for an
-    invalid cursor.
-
-    Only a limited number of deliveries is filtered, so if few match, a page is short, perhaps
-    empty, with a cursor after it.
+    An id begins with its event's, so ids sort by event across endpoints. The next cursor is None at
+    the end. Only a limited number of deliveries is filtered, so if few match, a page is short,
+    perhaps empty, with a cursor after it. Raises Invalid for an invalid cursor.
     """
     if filters.cursor is not None and not is_delivery_id(filters.cursor):
         raise Invalid.field("cursor", "invalid", "must be the nextCursor of an answer")
@@ -52,7 +50,7 @@ def page(endpoint_ids: Iterable[str], filters: ListDeliveries) -> tuple[list[Del
         if not reading:
             break
         looked_at = math.ceil((_LOOKED_AT if passes else 4 * filters.limit) / len(reading))
-        dynamodb.wait_for_results([shard.read(oldest, passes, looked_at) for shard in reading])
+        dynamodb.wait_for_results([shard.next_call(oldest, passes, looked_at) for shard in reading])
     # Older deliveries than the least advanced shard has reached are not complete yet.
     least_far = max((shard.reached for shard in shards if shard.more), default="")
     items = [item for shard in shards for item in shard.found if item["sk"] >= least_far]
@@ -64,11 +62,14 @@ def page(endpoint_ids: Iterable[str], filters: ListDeliveries) -> tuple[list[Del
 
 
 def show_full(id: str) -> dict[str, object]:
-    """Return a delivery in the shape of DeliveryWithAttempts. Raises NotFound."""
+    """Return a delivery in the shape of DeliveryWithAttempts: with its attempts and the sent text.
+
+    All is read here. Raises NotFound.
+    """
     delivery = deliveries.get(id)
     return {
         **show_delivery(delivery, store.find(delivery.endpoint_id)),
-        "attempts": _show_attempts(deliveries.attempts_of(delivery)),
+        "attempts": _show_attempts(deliveries.load_attempts(delivery)),
         "body": _load_body(event_of(id)),
     }
 
@@ -89,7 +90,7 @@ def _show_attempts(ended: Sequence[Attempt]) -> list[dict[str, object]]:
 
 
 def _load_body(event_id: str) -> str | None:
-    """Return the text that was sent for an event; None if the outbox no longer has it."""
+    """Read the text that was sent for an event; return None if the outbox no longer has it."""
     item = table.get(outbox.key(event_id), table=settings.outbox_table())
     events = outbox.events_of(item) if item else ()
     return next((event.body for event in events if event.id == event_id), None)
@@ -116,8 +117,13 @@ class _Shard:
         self.found: list[Item] = []
         self.more = True
 
-    def read(self, oldest: str, passes: Condition | None, looked_at: int) -> DynamoCall[table.Rows]:
-        """Return the call that looks at so many older deliveries, and adds those that pass."""
+    def next_call(
+        self, oldest: str, passes: Condition | None, looked_at: int
+    ) -> DynamoCall[table.Rows]:
+        """Return the unsent call that looks at so many older deliveries, and adds those that pass.
+
+        They are not older than `oldest`.
+        """
         return table.query.call(
             self._partition,
             where=sk.between(oldest, self.reached),

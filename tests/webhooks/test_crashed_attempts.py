@@ -119,7 +119,9 @@ def test_only_failures_after_the_last_success_are_in_a_row(world: World) -> None
     for outcomes, streak in (([True, False, False], 2), ([False, True, False], 1)):
         store.note(webhook["id"], {"streak": 2})
         endpoint = store.get(webhook["id"])
-        health.note({endpoint.id: endpoint}, [(endpoint.id, success) for success in outcomes])
+        health.record_outcomes(
+            {endpoint.id: endpoint}, [(endpoint.id, success) for success in outcomes]
+        )
         assert store.get(webhook["id"]).streak == streak
 
 

@@ -113,14 +113,14 @@ def test_failures_count_until_it_is_failing_and_not_for_a_deleted_webhook(world:
     key = store.key(seen.id)
     writes = world.double.asked("UpdateItem")
     for streak, written in ((1, 1), (2, 2), (3, 4), (3, 5)):
-        health.note({seen.id: seen}, [(seen.id, False)])
+        health.record_outcomes({seen.id: seen}, [(seen.id, False)])
         found = table.get(key) or {}
         assert (found["streak"], "failingSince" in found) == (streak, streak == 3)
         assert len(writes) == written
     health.count_failures(store.get(seen.id), 1)
     assert len(writes) == 5
     world.shop.delete(f"/api/admin/webhooks/{seen.id}")
-    health.note({seen.id: seen}, [(seen.id, False)])
+    health.record_outcomes({seen.id: seen}, [(seen.id, False)])
     health.count_failures(seen, 1)
     assert table.get(key) is None
 
@@ -135,7 +135,7 @@ def test_what_another_sender_notes_while_the_third_failure_is_noted_stands(
 
     def other() -> None:
         world.now += timedelta(minutes=1)
-        health.note({seen.id: store.get(seen.id)}, [(seen.id, success)])
+        health.record_outcomes({seen.id: store.get(seen.id)}, [(seen.id, success)])
         left.append(table.get(store.key(seen.id)))
 
     world.double.meanwhile("UpdateItem", other, nth=2)
