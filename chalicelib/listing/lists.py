@@ -113,7 +113,9 @@ class Lists:
         pks = self._partition_keys()
         each = -(-(MOST_COUNTED if most_keys is None else most_keys) // len(pks))
         where, condition = self._sort_condition(None, forward=True), filter_condition(self.rest)
-        return [table.tally.call(pk, where=where, matching=condition, at_least=each) for pk in pks]
+        return [
+            table.tally.call(pk, where=where, matching=condition, look_at_least=each) for pk in pks
+        ]
 
     def count_positions(self) -> int:
         """Read the positions of all matches, and return their number.

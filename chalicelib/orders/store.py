@@ -341,7 +341,7 @@ def _place_order(new: NewOrder, by: str, numbers: Numbers | None, once: Once | N
     keys = [key for id in wanted for key in products.keys(id)]
     keys += customers.keys(new.customer)
     keys += [external_ids.lock_key("order", new.external_id)] if new.external_id else []
-    items = idempotency.read([*keys, NUMBERS], once)
+    items = idempotency.read_unless_answered([*keys, NUMBERS], once)
     if new.external_id:
         external_ids.refuse_taken("order", new.external_id, items)
     now = clock.now_iso()
@@ -859,9 +859,9 @@ def _read_for_change(id: str, request: ChangeRequest, settings: dict[Key, Item] 
     """Return the order that `_rewrite` changes; fill `settings`, unless None, in the same read."""
     keys = [_key(id)] if ids.may_be("ord", id) else []
     if settings is None:
-        items = idempotency.read(keys, request.once)
+        items = idempotency.read_unless_answered(keys, request.once)
     else:
-        items = idempotency.read([*keys, carriers.KEY], request.once)
+        items = idempotency.read_unless_answered([*keys, carriers.KEY], request.once)
         settings |= items
     return request.require_unchanged(from_item(NotFound.unless(items.get(_key(id)), "order", id)))
 

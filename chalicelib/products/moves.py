@@ -108,7 +108,7 @@ def _try_move(
 def _load_product(product_id: str, once: Once | None) -> Product:
     if not ids.may_be("prod", product_id):
         raise NotFound.for_id("product", product_id)
-    items = idempotency.read(store.keys(product_id), once)
+    items = idempotency.read_unless_answered(store.keys(product_id), once)
     return NotFound.unless(store.from_items(product_id, items), "product", product_id)
 
 

@@ -24,7 +24,7 @@ class Actor:
     job_type: str | None = None
 
     def to_trace(self) -> dict[str, str]:
-        """Return the known ids and names, by their public names; not the type of the job."""
+        """Return what is known of keyId, keyName, requestId and jobId, by name; no job type."""
         known = {
             "keyId": self.key_id,
             "keyName": self.key_name,
@@ -38,7 +38,7 @@ _current: Final[ContextVar[Callable[[], Actor]]] = ContextVar("actor", default=A
 
 
 def current() -> Actor:
-    """Return who writes in this context, as the function given for it tells.
+    """Return the Actor who writes in this context, as `act_as` set it.
 
     For the service itself, that is an Actor without ids.
     """
@@ -47,9 +47,10 @@ def current() -> Actor:
 
 @contextmanager
 def act_as(who: Callable[[], Actor]) -> Iterator[None]:
-    """Let the writes of the block be by an actor.
+    """Let the writes of the `with` block be by an actor.
 
-    `who` is called when a write is made: the key of a request may be known later than the request.
+    `who` is called each time the actor is asked for: the key of a request may be known later than
+    the request.
     """
     token = _current.set(who)
     try:

@@ -17,7 +17,11 @@ T = TypeVar("T")
 
 
 def _pack(value: Any) -> dict[str, object]:
-    """Return a value with its DynamoDB type. Raises TypeError for a type that is not stored."""
+    """Return a value in DynamoDB's JSON, such as {"S": "a"}. Raises TypeError for other types.
+
+    Int and Decimal are N, list and tuple L, dict M, set and frozenset of texts SS, None NULL;
+    floats and bytes are not stored.
+    """
     kind = type(value)
     if isinstance(value, str):
         return {"S": value}
@@ -39,7 +43,7 @@ def _pack(value: Any) -> dict[str, object]:
 
 
 def _unpack(value: Item) -> object:
-    """Return the Python value of an attribute value: S, N, M, L, BOOL, or SS as a frozenset.
+    """Return the Python value of a value in DynamoDB's JSON: S, N, M, L, BOOL, or SS (frozenset).
 
     NULL, and any other type, is None.
     """
@@ -66,7 +70,7 @@ def _number(text: str) -> int | Decimal:
 
 
 def pack(item: Mapping[str, object]) -> dict[str, object]:
-    """Return an item as a request has it: each value with its type."""
+    """Return an item in DynamoDB's JSON, as a request has it: {"n": 1} → {"n": {"N": "1"}}."""
     # Most are text; this saves a call for each. (orjson takes no member of an enumeration as name.)
     return {
         str(name): {"S": value} if type(value) is str else _pack(value)
@@ -75,15 +79,15 @@ def pack(item: Mapping[str, object]) -> dict[str, object]:
 
 
 def unpack(stored: Item) -> Item:
-    """Return an item of a reply or a stream record as Python values."""
+    """Return an item in DynamoDB's JSON, of a reply or a stream record, as Python values."""
     return {name: value["S"] if "S" in value else _unpack(value) for name, value in stored.items()}
 
 
 def read(shape: Callable[..., T], item: Item, **more: object) -> T:
-    """Return an item of the table as a dataclass, `shape`.
+    """Return the dataclass `shape` made of an item's attributes, and of `more` in their place.
 
-    A field is stored under its name in camelCase; it may be absent if it has a default. `more`: the
-    values of fields that are stored in another form.
+    A field is stored under its name in camelCase; it may be absent if it has a default. Other
+    attributes are passed over. `more`: the values of fields that are stored in another form.
     """
     own = {name: item[stored] for name, stored in _stored_names(shape) if stored in item}
     return shape(**{**own, **more})
@@ -91,11 +95,12 @@ def read(shape: Callable[..., T], item: Item, **more: object) -> T:
 
 @cache
 def _stored_names(shape: Any) -> list[tuple[str, str]]:
-    """Return a dataclass's fields as (name, name of the attribute)."""
+    """Return the fields of a dataclass as pairs: (name, name of its attribute in camelCase)."""
     return [(field.name, to_camel(field.name)) for field in fields(shape)]
 
 
 def pack_key(key: Key) -> dict[str, object]:
+    """Return a key in DynamoDB's JSON: {"pk": {"S": …}, "sk": {"S": …}}."""
     return {"pk": {"S": key[0]}, "sk": {"S": key[1]}}
 
 
@@ -107,16 +112,16 @@ class Expressions:
         self._values: dict[str, object] = {}
 
     def condition(self, condition: Condition) -> str:
-        """Return the text of a condition, and register its names and values."""
+        """Return the text of a condition with placeholders, which it registers here."""
         return condition.write(self)
 
     def name(self, path: str) -> str:
-        """Return the placeholder of a path, which is registered: `stock.var_1` → `#0.#1`."""
+        """Return the placeholder of a path, and register it once: `stock.var_1` → `#0.#1`."""
         known = self._placeholders
         return ".".join([known.setdefault(part, f"#{len(known)}") for part in path.split(".")])
 
     def value(self, value: object) -> str:
-        """Return the placeholder of a value, which is registered."""
+        """Return a new placeholder, `:0`, `:1` …, and register it for this value."""
         placeholder = f":{len(self._values)}"
         self._values[placeholder] = value
         return placeholder
@@ -124,9 +129,10 @@ class Expressions:
     def update(
         self, assign: Mapping[str, object], add: Mapping[str, object], remove: Iterable[str]
     ) -> str:
-        """Return the text of an update, and register its names and values.
+        """Return the text of an UpdateExpression with placeholders, which it registers here.
 
-        `add`: adds numbers. A path with a dot has to exist; an attribute without one begins with 0.
+        `assign`: values by path (SET); `remove`: paths; `add`: numbers by path (ADD). A path with a
+        dot has to exist; an attribute without one begins with 0.
         """
         clauses = {
             "SET": [f"{self.name(path)} = {self.value(value)}" for path, value in assign.items()],
@@ -142,7 +148,7 @@ class Expressions:
         return " ".join(f"{verb} {', '.join(parts)}" for verb, parts in clauses.items() if parts)
 
     def add_to(self, request: Item) -> Item:
-        """Add the names and values that were used to the request, and return it."""
+        """Add the registered names and values to `request`, if there are some, and return it."""
         if self._placeholders:
             request["ExpressionAttributeNames"] = {
                 placeholder: part for part, placeholder in self._placeholders.items()
@@ -160,7 +166,9 @@ def write_request(
 ) -> Item:
     """Return the request of a write of one item, alone or in a transaction.
 
-    `target`: the `Item` or the `Key`, and the update; `expressions`: those that the update uses.
+    `target`: the members of the request that say what is written: the `Item`, or the `Key`, with
+    `UpdateExpression` if it is an update. `expressions`: those that this uses. With `when`, a
+    failed condition answers with the old item.
     """
     expressions = expressions or Expressions()
     request = {"TableName": table, **target}
@@ -179,7 +187,10 @@ def update_request(
     remove: Iterable[str] = (),
     when: Condition | None = None,
 ) -> Item:
-    """Return the request of an update of one item, alone or in a transaction."""
+    """Return the request of an update of one item, alone or in a transaction.
+
+    Its arguments are those of `table.update`.
+    """
     expressions = Expressions()
     update = expressions.update(assign or {}, add or {}, remove)
     target = {"Key": pack_key(key), "UpdateExpression": update}

@@ -79,6 +79,7 @@ class Commit:
         self._excess: tuple[str, str] | None = None
 
     def __len__(self) -> int:
+        """Return the number of items: writes, checks, changed counters, and one of the outbox."""
         counted = sum(map(any, map(dict.values, self._counts.values())))
         return len(self._writes) + counted + (1 if self._events or self._traced else 0)
 
@@ -89,14 +90,17 @@ class Commit:
         when: Condition | None = None,
         otherwise: Otherwise | None = None,
     ) -> None:
-        """Add a write of a whole item, in place of any that has its key."""
+        """Add a write of a whole item, in place of any that has its key.
+
+        `when`: a condition on the item that is there; `otherwise`: what `send` raises if it fails.
+        """
         put = write_request(self._table, {"Item": pack(item)}, when)
         self._add((item["pk"], item["sk"]), "Put", put, otherwise)
 
     def put_each(self, keys: Iterable[Key], attributes: Mapping[str, object]) -> None:
-        """Add writes of items that differ only in their keys, such as a record's list entries.
+        """Add a write of an item at each of these keys, all with the same other attributes.
 
-        Their common attributes are packed once.
+        Such as a record's list entries. The attributes are packed once; there is no condition.
         """
         common = pack(attributes)
         for key in keys:
@@ -113,9 +117,10 @@ class Commit:
         otherwise: Otherwise | None = None,
         waits: bool = True,
     ) -> None:
-        """Add an update of an item, which is created if it is not there.
+        """Add an update of an item, which is created if it is not there and `when` allows that.
 
-        Without `waits`, a conflict on the item counts as a failed condition.
+        `assign`, `add`, `remove`: as of `table.update`. Without `waits`, a conflict on the item is
+        not tried again, but counts as a failed condition.
         """
         update = update_request(self._table, key, assign=assign, add=add, remove=remove, when=when)
         self._add(key, "Update", update, otherwise, waits)
@@ -132,7 +137,10 @@ class Commit:
         self._add(key, "Delete", delete, otherwise)
 
     def check(self, key: Key, when: Condition, otherwise: Otherwise | None = None) -> None:
-        """Add a condition on an item that this commit does not write."""
+        """Add a condition on an item that this commit does not write; if it fails, `send` raises.
+
+        `otherwise`: what is raised; None: ConditionFailed. The item is in the main table.
+        """
         check = write_request(self._table, {"Key": pack_key(key)}, when)
         self._add(key, "ConditionCheck", check, otherwise)
 
@@ -141,41 +149,45 @@ class Commit:
     ) -> None:
         """Add numbers to the attributes of a sharded counter, whose items are `<cell>#<shard>`.
 
-        The attributes are `n`, and sums such as `revenue`. `home`: the part of the shards to use
-        (below HOMES); None: any.
+        Numbers for one cell and home are added up here; a sum of 0 is not written. The attributes
+        are `n`, and sums such as `revenue`. `home`: the part of the shards to use (below HOMES);
+        None: any.
         """
         counter = self._counts.setdefault((cell, home), {})
         for name, number in numbers.items():
             counter[name] = counter.get(name, 0) + number
 
     def write_before(self, item: Item) -> None:
-        """Let `send` write an item before the transaction. It has no effect until that is made."""
+        """Note an item that `send` writes before the transaction; without that it has no effect."""
         self._before.append(item)
 
     def delete_after(self, key: Key) -> None:
-        """Let `send` delete an item after the transaction, once it has no effect any more."""
+        """Note a key that `send` deletes after the transaction; its item has no effect any more."""
         self._after.append(key)
 
     def announce(self, event: str, data: Mapping[str, object]) -> None:
-        """Emit an event with this commit. `data`: the resource as the API shows it."""
+        """Add an event to the commit's outbox item. `data`: the resource as the API shows it."""
         body = outbox.body(event, data)
         self._events.append((event, body))
         self._announced += len(body.encode())
 
     def trace(self, name: str, entry: Mapping[str, object]) -> None:
-        """Add an entry for a log that keeps it for good: `moves`, of stock (`ledger/store.py`)."""
+        """Add an entry for a log, which keeps it for good, to the outbox item of this commit.
+
+        `name`: of the list of entries, such as `moves`, of stock (`ledger/store.py`).
+        """
         text = encode(entry)
         self._traced.setdefault(name, []).append(text)
         self._announced += len(text.encode())
 
     def audit(self, entry: Mapping[str, object]) -> None:
-        """Add an audit entry, as `outbox.audit_entry` returns it, and count its bytes."""
+        """Add an audit entry, as `outbox.audit_entry` returns it, to the commit's outbox item."""
         text = encode(entry)
         self._traced.setdefault(_AUDIT, []).append(text)
         self._audited += len(text.encode())
 
     def refuse(self, problem: Invalid) -> None:
-        """Let `send` raise this problem, and write nothing. The first problem counts.
+        """Note a problem that `send` raises instead of making the transaction. The first counts.
 
         Of many commits that are sent together, only this one fails.
         """
@@ -187,18 +199,18 @@ class Commit:
 
     @property
     def overflows(self) -> bool:
-        """Tell whether this exceeds one call, or its events exceed the outbox item."""
+        """Tell whether this exceeds one transaction, or its events OUTBOX_BYTES or their number."""
         return not self._fits(OUTBOX_BYTES)
 
-    def _fits(self, bodies: int) -> bool:
-        """Tell whether this fits into one call.
+    def _fits(self, most_bytes: int) -> bool:
+        """Tell whether this has not too many items or events, and at most `most_bytes` of them.
 
-        `bodies`: how many bytes of events and of what is traced are allowed, audit entries aside.
+        `most_bytes`: of events and of what is traced; audit entries do not count.
         """
         return (
             len(self) <= TRANSACTION_ITEMS
             and len(self._events) <= outbox.MOST_COMMIT_EVENTS
-            and self._announced <= bodies
+            and self._announced <= most_bytes
         )
 
     @property
@@ -209,7 +221,7 @@ class Commit:
     def has_room_for(self, other: "Commit") -> bool:
         """Tell whether this and `other`, which writes none of its items, fit into one transaction.
 
-        The limits are the number of items, and the number and the bytes of events in the outbox
+        The limits are the number of items, and the number and the bytes of what is in the outbox
         item (the records are about as large as their events).
         """
         return (
@@ -219,9 +231,11 @@ class Commit:
         )
 
     def join(self, other: "Commit") -> None:
-        """Add all that `other` writes, counts, announces and refuses to this commit.
+        """Add all that `other` writes, before, in and after it, counts, announces and traces.
 
-        It does not check whether there is room (`has_room_for`).
+        It takes also its audit entries. If this has no refusal, it takes that of `other`; it keeps
+        its own `explain_excess`. `other` is not changed. Whether there is room is not checked
+        (`has_room_for`).
         """
         self._writes.update(other._writes)
         for (cell, home), numbers in other._counts.items():
@@ -238,10 +252,12 @@ class Commit:
     def send(self, conflicts_until: float | None = None) -> None:
         """Write all of the commit in one transaction, and wait until it is made.
 
-        Items of `write_before` are written first, those of `delete_after` deleted last. Raises the
-        exception of the first failed condition, Invalid (422) if it exceeds a transaction or the
-        outbox, or Busy (503) after conflicts until the usual deadline or `conflicts_until`
-        (`deadline_after`); a throttled one is tried 2.2 s longer.
+        It waits until this context may write (`table.await_permission`). Items of `write_before`
+        are written first, also if the commit is then refused or fails; those of `delete_after` are
+        deleted last. Raises the exception of the first failed condition, what `refuse` noted,
+        Invalid (422) if it exceeds a transaction or the outbox, or Busy (503) after conflicts until
+        the usual deadline or `conflicts_until` (`deadline_after`); a throttled one is tried 2.2 s
+        longer.
 
         After a time-out the outcome is unknown. The same request with the same token is idempotent
         for ten minutes, so that is what is retried, also if the retry is throttled. Only a
@@ -254,14 +270,14 @@ class Commit:
 
     @property
     def _room(self) -> int:
-        """Return the bytes of events and of what is traced that the outbox item takes."""
+        """The bytes of events and of what is traced that the outbox item has room for."""
         entries = len(self._traced.get(_AUDIT, ()))
         return _ITEM_BYTES - _EVENT_BYTES * len(self._events) - _AUDIT_BYTES * entries
 
     def try_send(self) -> bool:
-        """Send the commit; return whether all conditions without an `otherwise` held.
+        """Send the commit; return False if a condition without an `otherwise` failed, else True.
 
-        Raises what `send` raises.
+        Raises what else `send` raises.
         """
         try:
             self.send()
@@ -272,7 +288,7 @@ class Commit:
     def raise_if_refused(self) -> None:
         """Raise the problem that `refuse` noted, or Invalid if this is too large for DynamoDB.
 
-        `overflows` is stricter: it leaves room for growth.
+        Nothing is sent. `overflows` is stricter: it leaves room for growth.
         """
         if self._refusal:
             raise self._refusal
@@ -280,7 +296,7 @@ class Commit:
             raise self._excess_problem()
 
     def _excess_problem(self) -> Invalid:
-        """Return the error for a commit that is too large, with the field of `explain_excess`."""
+        """Return an Invalid (`too_large`) with the field and message of `explain_excess`."""
         if self._excess is None:
             message = "This change exceeds one transaction. Change less at a time."
             return Invalid(message, code="too_large")
@@ -291,10 +307,12 @@ class Commit:
     def _send_transaction(self, conflicts_until: float | None) -> None:
         """Send the transaction until it is made, without what is written before and after it.
 
-        Raises as `send` does: why the commit is refused, before anything is sent; Busy after
-        conflicts until `conflicts_until` (`time.monotonic`), at the latest at the usual deadline,
-        which counts for None. A throttle halves how many may be underway; a commit made allows one
-        more.
+        Before anything is sent, `raise_if_refused`. If it is cancelled, for a conflict or a
+        throttle, it is sent again with a new token; otherwise, as after no answer, with the same
+        one. Raises the error of a failed condition, a ClientError that no repetition helps, and
+        Busy at the usual deadline, or after conflicts from `conflicts_until` on (`time.monotonic`;
+        None: the deadline), throttled 2.2 s later. It does not wait for `underway`; it only tells
+        it of throttles and of success.
         """
         self.raise_if_refused()
         call = self._build_call()
@@ -336,13 +354,17 @@ class Commit:
         otherwise: Otherwise | None = None,
         waits: bool = True,
     ) -> None:
-        """Add a write, or a check, of one item. Raises ValueError if it has one already."""
+        """Note an action, such as `Put`, on one item. Raises ValueError if it has one already."""
         if key in self._writes:
             raise ValueError(f"{key} is written twice in one commit")
         self._writes[key] = {action: request}, otherwise, waits
 
     def _build_call(self) -> DynamoCall[None]:
-        """Return a new call, with a new token, of all writes, counts and the outbox item."""
+        """Return a new unsent call, with a new token, of all writes, counts and the outbox item.
+
+        All counts use one shard, by chance, within their home. If the outbox item is too large, its
+        audit entries lose their changes.
+        """
         # One for all cells: two commits conflict at all of their cells, or at none.
         shard = random.randrange(COUNT_SHARDS)
         actions = [action for action, _, _ in self._writes.values()]
@@ -365,9 +387,10 @@ class Commit:
         )
 
     def _raise_reason(self, reasons: Sequence[Mapping[str, Any]], error: ClientError) -> None:
-        """Raise the error of the first failed condition, or `error`; return if it was a conflict.
+        """Raise the error of the first failed condition; `error` if something else failed.
 
-        After conflicts and throttles alone, the commit may be sent again.
+        `error` is the whole cancellation. After conflicts and throttles alone it returns: the
+        commit may be sent again. `reasons`: of the cancellation, one for each action.
         """
         for (key, write), reason in zip(self._writes.items(), reasons, strict=False):
             _, otherwise, waits = write
@@ -394,11 +417,11 @@ class _Underway:
 
     @property
     def allowed(self) -> int:
-        """Return how many may be underway: of a request always the most."""
+        """How many transactions may be underway: in a client's request always the most."""
         return self._number if deadline.patience() is deadline.BACKGROUND else _AT_ONCE
 
     def halve_in_background(self) -> None:
-        """Halve how many may be underway, to one at least; a client's request changes nothing."""
+        """Halve how many may be underway, to one at least; do nothing in a client's request."""
         if deadline.patience() is deadline.BACKGROUND:
             self._number = max(1, self._number // 2)
 
@@ -411,12 +434,13 @@ underway: Final = _Underway()
 
 
 def send_all(commits: Sequence[Commit], at_once: int = _AT_ONCE) -> list[Exception | None]:
-    """Send independent commits, several in one call if they fit.
+    """Send independent commits, several in one transaction if they fit; return the outcome of each.
 
-    Writes first what goes before any of them; deletes at last the leftovers of those made.
-    Returns for each what `send` would have raised, None if nothing. Commits that write the same
-    item are sent in order. If a call with several fails, each is sent alone, so that none fails
-    because of another; if its outcome is unknown, the result for all of them is Busy.
+    That is what `send` would have raised, None if nothing: no failure of a commit is raised. What
+    goes before any of them is written first; what goes after those that were made is deleted last.
+    Commits that write the same item are sent in order. If a transaction of several fails, each is
+    sent alone, so that none fails because of another; if its outcome is unknown, that of all of
+    them is Busy.
     """
     outcomes: list[Exception | None] = [None] * len(commits)
 
@@ -444,7 +468,10 @@ def send_all(commits: Sequence[Commit], at_once: int = _AT_ONCE) -> list[Excepti
 
 
 def _delete_leftovers(made: Iterable[Commit]) -> None:
-    """Delete items without effect after these commits. Readers remove those that remain."""
+    """Delete the items of `delete_after` of these commits. If DynamoDB is busy, they may stay.
+
+    They have no effect; readers remove them.
+    """
     with suppress(Busy):
         table.batch_write(deletes=[key for commit in made for key in commit._after])
 
@@ -466,7 +493,7 @@ class _JointCommit(NamedTuple):
 def _send_waiting(
     send: Callable[[_JointCommit], None], waiting: deque[_JointCommit], sender: int
 ) -> None:
-    """Send the waiting commits one by one, until none waits or fewer may be underway.
+    """Take and send the waiting commits one by one, until none waits or fewer may be underway.
 
     `sender`: the number of this thread, from 0. It stops when that many may not be underway.
     """
@@ -481,7 +508,8 @@ def _send_waiting(
 def _group_into_waves(commits: Sequence[Commit]) -> Iterator[list[_JointCommit]]:
     """Yield the commits in waves of joint commits, in order; no wave writes an item twice.
 
-    For no commits, there is one empty wave.
+    A commit joins the last one of the wave if that has room. For no commits, there is one empty
+    wave.
     """
     wave: list[_JointCommit] = []
     written: dict[Key, _Write] = {}

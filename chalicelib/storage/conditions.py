@@ -29,7 +29,7 @@ class Condition:
 
 
 def all_of(conditions: Iterable[Condition]) -> Condition:
-    """Return the condition that all of these hold; there has to be at least one."""
+    """Return the condition that all of these hold. There has to be one: DynamoDB refuses none."""
     parts = list(conditions)
     if len(parts) == 1:
         return parts[0]
@@ -37,7 +37,10 @@ def all_of(conditions: Iterable[Condition]) -> Condition:
 
 
 class Attr:
-    """An attribute, or with dots a member of a map: `Attr("quantities.var_1")`."""
+    """An attribute, or with dots a member of a map: `Attr("quantities.var_1")`.
+
+    It is compared with a value, or with another attribute of the item, an Attr.
+    """
 
     def __init__(self, path: str) -> None:
         self._path = path
@@ -73,6 +76,7 @@ class Attr:
         )
 
     def begins_with(self, text: str) -> Condition:
+        """Return the condition that the attribute, a text, begins with this one."""
         return Condition(
             lambda names: f"begins_with({names.name(self._path)}, {names.value(text)})"
         )
@@ -82,13 +86,15 @@ class Attr:
         return Condition(lambda names: f"contains({names.name(self._path)}, {names.value(text)})")
 
     def exists(self) -> Condition:
+        """Return the condition that the item has this attribute, also if it is null."""
         return Condition(lambda names: f"attribute_exists({names.name(self._path)})")
 
     def not_exists(self) -> Condition:
+        """Return the condition that there is no such attribute, or no such item."""
         return Condition(lambda names: f"attribute_not_exists({names.name(self._path)})")
 
     def _compare(self, operator: str, other: object) -> Condition:
-        """Return a comparison with a value, or with another attribute of the same item."""
+        """Return a comparison with a value, or with another attribute (`Attr`) of the same item."""
 
         def write_comparison(names: Names) -> str:
             """Return the text of the comparison, and register its names and values."""

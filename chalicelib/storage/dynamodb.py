@@ -57,7 +57,7 @@ class DynamoCall(Generic[T]):
         self._receive: Callable[[], Wire] | None = None
 
     def send(self) -> None:
-        """Make one attempt. If it fails, `read_reply` raises the reason."""
+        """Make one attempt, without waiting for the reply. `read_reply` raises why it failed."""
         self._receive = _Service(aws.client("dynamodb")).send(self.operation, self.request)
 
     @property
@@ -66,7 +66,7 @@ class DynamoCall(Generic[T]):
         return self._receive is not None
 
     def read_reply(self) -> Wire:
-        """Wait for the reply to the attempt.
+        """Wait for the reply to the attempt, once for each `send`; return it in DynamoDB's JSON.
 
         Raises ClientError if DynamoDB refuses, one of NO_ANSWER if it does not answer in the time
         of an attempt (`deadline.py`).
@@ -76,20 +76,22 @@ class DynamoCall(Generic[T]):
         return receive()
 
     def wait_for_result(self) -> T:
-        """Return the result of the call, or of the last that follows; send it if it is not sent.
+        """Return what `read` makes of the reply; if that is a call, send it, and return its result.
 
-        It is sent again until the deadline while DynamoDB refuses for a moment or does not answer;
-        then Busy is raised.
+        The call is sent unless it is under way, and sent again until the deadline while DynamoDB
+        refuses for a moment or does not answer; then Busy is raised. Of other failures, `to_error`
+        makes what is raised.
         """
         result: T = _wait_for([self])[0]
         return result
 
 
 def wait_for_results(calls: Sequence[DynamoCall[Any]]) -> list[Any]:
-    """Return the results of independent calls.
+    """Return the results of independent calls, in order.
 
-    All are sent, then read, and so are the calls that follow from their replies. When it raises, no
-    write is under way.
+    All are sent, then read (32 at a time), and so are the calls that follow from their replies.
+    Each call is repeated, and raises, as in `wait_for_result`. When it raises, no write is under
+    way.
     """
     return [result for part in batches(calls, _AT_ONCE) for result in _wait_for(part)]
 
@@ -97,9 +99,9 @@ def wait_for_results(calls: Sequence[DynamoCall[Any]]) -> list[Any]:
 def _wait_for(calls: Sequence[DynamoCall[Any]]) -> list[Any]:
     """Send calls together, unless already under way, and again those that failed.
 
-    Returns their results, in order; a result that is a call is sent too, and its own result
-    counts. Raises what `to_error` makes of an error that no repetition helps, and Busy at the
-    deadline, which is logged.
+    Returns their results, in order; a result that is a call is sent too, and its own result counts.
+    Raises what `to_error` makes of an error that no repetition helps, and Busy at the deadline,
+    which is logged.
     """
     results: list[Any] = [None] * len(calls)
     waiting = [*enumerate(calls)]
@@ -129,7 +131,7 @@ def _wait_for(calls: Sequence[DynamoCall[Any]]) -> list[Any]:
 
 
 def may_repeat(error: Exception) -> bool:
-    """Tell whether the same request may be sent again.
+    """Tell whether the same request may be sent again after this error.
 
     It was refused for a moment, or its outcome is unknown, as after every failure of the service.
     """
@@ -160,7 +162,11 @@ class _Service:
             raise RuntimeError(f"DynamoDB is called without a proxy: add {self._host} to NO_PROXY.")
 
     def send(self, operation: str, request: Wire) -> Callable[[], Wire]:
-        """Make one attempt; return a function that waits for the reply, or raises the failure."""
+        """Send a request, and return a function that waits for the reply, or raises what failed.
+
+        It raises nothing itself if the request cannot be sent. The time of the attempt runs from
+        here.
+        """
         body = orjson.dumps(request)
         signed = self._sign(operation, body)
         connection = self._take_connection()
@@ -202,10 +208,11 @@ class _Service:
     def _receive(
         self, operation: str, connection: HTTPConnection, end: float, failure: Exception | None
     ) -> Wire:
-        """Return the reply to what was sent, and give the connection back, closed if it failed.
+        """Wait for the reply to what was sent, and return it; make the connection idle again.
 
-        `end`: when its time is over (`time.monotonic`). `failure`: why it could not be sent. Raises
-        ClientError if DynamoDB refused, HTTPClientError if no valid reply came.
+        A failed connection is closed. `end`: when its time is over (`time.monotonic`). `failure`:
+        why it could not be sent. Raises ClientError if DynamoDB refused, HTTPClientError if no
+        valid reply came.
         """
         try:
             if failure:
@@ -223,10 +230,11 @@ class _Service:
 
 
 def _parse_answer(operation: str, status: int, headers: Any, content: bytes) -> Wire:
-    """Return the JSON of an answer of DynamoDB.
+    """Return the JSON of an answer of DynamoDB with status 200.
 
-    Raises ValueError if it was cut or changed on its way, or comes from something else;
-    ClientError, with what botocore puts into it, if it is a refusal.
+    Raises ValueError if its checksum, if it has one, is wrong, or it is no JSON: it was cut or
+    changed on its way, or comes from something else. Raises ClientError, with what botocore puts
+    into it, for any other status: the code is that of the answer, or else the status.
     """
     expected = headers.get("x-amz-crc32")
     if expected is not None and int(expected) != zlib.crc32(content):

@@ -64,7 +64,8 @@ class Once:
     def from_request(cls, caller_id: str, key: str, sent: object) -> "Once":
         """Return the Once of a request: its header `key`, and `sent`, the JSON value of its body.
 
-        Raises Invalid for a key that is too long or empty.
+        `caller_id`: of the API key, which has its own Idempotency-Keys. Nothing is read. Raises
+        Invalid for a key that is too long or empty.
         """
         if not 1 <= len(key) <= LONGEST_KEY:
             message = f"must have 1 to {LONGEST_KEY} characters"
@@ -73,12 +74,16 @@ class Once:
         return cls((f"{_PREFIX}{caller_id}#{digest}", "reply"), fingerprint(sent))
 
     def check(self) -> None:
-        """Raise Repeated, or KeyReused, if the request was answered before."""
+        """Read the record of the key; raise Repeated, or KeyReused, if it says it was answered.
+
+        As `check_record`.
+        """
         self.check_record(table.get(self.key))
 
     def check_record(self, record: Item | None) -> None:
         """Raise Repeated, or KeyReused, if this record of the key says that it was answered.
 
+        Repeated has the answer, which may be read here in parts; KeyReused is for another request.
         Nothing is raised for a record that is None or expired, nor for the same request, begun and
         not finished.
         """
@@ -88,7 +93,7 @@ class Once:
                 raise self._to_error(record)
 
     def begin_or_resume(self) -> "Begun":
-        """Record that a request of several commits has begun, before the first one; or resume it.
+        """Write that a request of several commits has begun, before the first one; or resume it.
 
         A repetition of a request that was not answered gets the seed and the time of the first try,
         and `again`. Raises Repeated, or KeyReused, as `check` does.
@@ -110,9 +115,10 @@ class Once:
         return Begun(self, fresh["seed"], now, again=False)
 
     def record(self, commit: Commit, text: str, etag: str) -> None:
-        """Add the record of the answer to the commit that it answers.
+        """Add the record of the answer to the commit that it answers; nothing is sent here.
 
-        If there is a record by then, sending the commit raises Repeated or KeyReused.
+        If there is a record by then that has not expired, sending the commit raises Repeated or
+        KeyReused.
         """
         pk, sk = self.key
         now = clock.unix()
@@ -125,7 +131,10 @@ class Once:
         )
 
     def _to_error(self, record: Item | None) -> Exception:
-        """Return Repeated with the answer of this record, or KeyReused."""
+        """Return KeyReused if this record is of another request, else Repeated with its answer.
+
+        An answer in parts is read here, and has no ETag ("").
+        """
         assert record is not None, "only a record fails the condition that there is none"
         if record["fingerprint"] != self.fingerprint:
             return KeyReused()
@@ -134,17 +143,17 @@ class Once:
         return Repeated(record["text"], record["etag"])
 
     def _load_parts(self, parts: int) -> str:
-        """Return the answer that is stored in this many items."""
+        """Read the answer that is stored in this many items, and return its text."""
         places = [(self.key[0], f"part#{n}") for n in range(parts)]
         found = table.batch_get(places)
         packed = "".join(found[place]["text"] for place in places)
         return zlib.decompress(base64.b85decode(packed)).decode()
 
 
-def read(keys: Iterable[Key], once: Once | None) -> dict[Key, Item]:
-    """Return the items that exist, by key; the record of `once` is read with them, in one call.
+def read_unless_answered(keys: Iterable[Key], once: Once | None) -> dict[Key, Item]:
+    """Read items, and the record of `once` with them; return those that exist, by key.
 
-    Raises Repeated, or KeyReused, if the request was answered before.
+    The record is among them. Raises Repeated, or KeyReused, if the request was answered before.
     """
     items = table.batch_get([*keys, *([once.key] if once else [])])
     if once:
@@ -154,9 +163,10 @@ def read(keys: Iterable[Key], once: Once | None) -> dict[Key, Item]:
 
 @contextmanager
 def unless_answered(once: Once | None) -> Iterator[None]:
-    """Raise Repeated instead of a Problem of the block, if the request was answered meanwhile.
+    """Run the `with` block; on a Problem, read whether the request was answered meanwhile.
 
-    The problem then arose because the same request, sent twice, has taken effect.
+    Then Repeated, or KeyReused, is raised in its place: the problem arose because the same request,
+    sent twice, has taken effect. Otherwise the problem is raised as it is. None: never.
     """
     try:
         yield
@@ -181,7 +191,10 @@ class Begun:
         return ids.derive_id(prefix, self.at * 1_000, f"{self.seed}#{place}")
 
     def finish(self, text: str) -> None:
-        """Store the answer in parts, and mark the request as answered by it."""
+        """Store the answer in parts, and then mark the request as answered by it.
+
+        Nothing is marked if the key was used again since, after a day.
+        """
         pk, _ = self.once.key
         packed = base64.b85encode(zlib.compress(text.encode())).decode()
         parts = [packed[n : n + _PART] for n in range(0, len(packed), _PART)]
@@ -197,7 +210,7 @@ class Begun:
 
 
 def fingerprint(sent: object) -> str:
-    """Return a text that is the same for equal JSON, and differs for any other.
+    """Return a hash that is the same for equal JSON, and differs for any other.
 
     The order of members, blanks, and `1.50` for `1.5` do not matter. Values that differ, even only
     in type, have different fingerprints.
@@ -207,10 +220,9 @@ def fingerprint(sent: object) -> str:
 
 
 def _canonical(value: object) -> object:
-    """Return the one form of all equal JSON values.
+    """Return the one form of equal JSON values: lists are ["list", …], numbers ["number", "1.5"].
 
-    Lists are marked, so that none equals the form in which a number is written here. The JSON of a
-    request is nested at most `parse.DEEPEST` levels.
+    So no list equals a number. The JSON of a request is nested at most `parse.DEEPEST` levels.
     """
     if isinstance(value, dict):
         return {name: _canonical(member) for name, member in value.items()}

@@ -49,7 +49,11 @@ Work = Generator[Need, Outcome, None]
 
 
 def run(works: Iterable[Work]) -> None:
-    """Run all pieces of work to their end. When one raises, the others stop where they are."""
+    """Run pieces of work to their end, in rounds: what they need next is read or sent together.
+
+    Those that need the end of all other work are continued last. When one raises, the others stop
+    where they are.
+    """
     needs: dict[Work, Need] = {}
     for work in works:
         with suppress(StopIteration):

@@ -39,9 +39,10 @@ def read_drafts(
 
 
 def number_drafts(committed: Committed, prefix: str, traced: Iterable[Draft]) -> Iterator[Draft]:
-    """Yield each draft with its id, and with the actor and the time of the outbox item.
+    """Yield each draft with its `id`, and with the commit's `at`, `jobId` and `actor`.
 
-    The id follows from the item's id and the draft's place in `traced`.
+    The actor has a key's id and name. The id is `<prefix>_`, the item's id without `evt_`, and the
+    draft's place in `traced`.
     """
     actor = committed.trace.get("actor", {})
     common = {
@@ -65,9 +66,10 @@ def write_entries(
 ) -> Work:
     """Write the entries that are not stored yet, in commits of up to `per_commit` drafts.
 
-    `key_of`: returns the key of an entry by its id. `commit_of`: returns the commit of some drafts;
-    it gets the items that were read, and demands that they are unchanged. `keys_beside`: returns
-    other keys to read for a draft. `is_alone`: tells whether a draft has a commit to itself.
+    It is a piece of work (`lockstep`): it yields what it reads and sends. `key_of`: returns the key
+    of an entry by its id. `commit_of`: returns the commit of some drafts; it gets the items that
+    were read, and demands that they are unchanged. `keys_beside`: returns other keys to read for a
+    draft. `is_alone`: tells whether a draft has a commit to itself.
 
     Drafts whose commit failed its condition are read and written again. Raises Busy after ten
     rounds, and any other failure of a commit at once.
@@ -88,7 +90,7 @@ def write_entries(
 def _group_drafts(
     drafts: Sequence[Draft], per_commit: int, is_alone: Callable[[Draft], bool]
 ) -> Iterator[Sequence[Draft]]:
-    """Yield each draft that is alone in its commit, then the others in groups of `per_commit`."""
+    """Yield a group of one for each draft that `is_alone`, then groups of up to `per_commit`."""
     yield from ([draft] for draft in drafts if is_alone(draft))
     yield from batches([draft for draft in drafts if not is_alone(draft)], per_commit)
 

@@ -40,7 +40,7 @@ class Event:
 
     @cached_property
     def data(self) -> Item:
-        """The resource as the API showed it."""
+        """The resource as the API showed it, parsed from the body."""
         data: Item = json.loads(self.body)["data"]
         return data
 
@@ -61,33 +61,33 @@ class Committed:
 
     @cached_property
     def trace(self) -> Item:
-        """What the commit traced, parsed: `{actor, moves, audit}`; {} if nothing."""
+        """What the commit traced, parsed: those it has of `actor`, `moves`, `audit`; {} if none."""
         return trace_of(self.item)
 
     @property
     def is_for_one_webhook(self) -> bool:
         """Whether its item has `only`, the webhook to which alone it goes: it is a test event.
 
-        The audit log has it too.
+        Its audit entry is written as any other.
         """
         return "only" in self.item
 
     @property
     def feed_mark_key(self) -> Key:
-        """The key, in its own partition, of the item that marks it as being in the feed.
+        """The key (`<id of this>`, `feed`) of the item that marks this as being in the feed.
 
-        Then all consumers have handled it.
+        It is in the main table. When it is there, all consumers have handled this.
         """
         return self.id, "feed"
 
     @property
     def has_expired(self) -> bool:
-        """Whether AWS may have deleted it, or its mark, which expires at the same time."""
+        """Whether AWS may have deleted its item, or its mark, which expires at the same time."""
         return bool(self.item["expiresAt"] <= clock.unix())
 
 
 def body(event: str, data: Mapping[str, object]) -> str:
-    """Return the text that every delivery of an event sends.
+    """Return the text that every delivery of an event sends: JSON, {"event": …, "data": …}.
 
     `data`: the resource as the API shows it.
     """
@@ -100,8 +100,8 @@ def build_item(
     """Return a new outbox item, not yet written, for a commit's events and for what it traces.
 
     `events`: (event, body) pairs, at most MOST_COMMIT_EVENTS; `traced`: lists of JSON texts by
-    name. Its id is new, and it expires after KEPT_SECONDS. If something is traced, `trace` is the
-    JSON of that and of the actor.
+    name. Its id is new, its time now, and it expires after KEPT_SECONDS. If something is traced,
+    `trace` is the JSON of that and of the current actor.
     """
     lists = "".join(f',"{name}":[{",".join(made)}]' for name, made in (traced or {}).items())
     return {
@@ -124,12 +124,14 @@ def audit_entry(
     action: str = "",
     **more: object,
 ) -> dict[str, object]:
-    """Return the entry that the audit log gets for a write of a record of this kind.
+    """Return an audit entry: {action, record: {type, id, number, name}, changes, **more}.
 
-    `before`, `after`: the record; None if it did not, or does not, exist. `show`: returns it as the
-    API shows it, without secrets; without `show`, the entry has no changes. `action`: if it is more
-    than created, updated or deleted. `more`: the record's `number` or `name`, and `customers`: the
-    ids of those whose values may be among the record's.
+    `action`: the one given, or else such as `order.updated`: the kind with `created`, `updated` or
+    `deleted`; it has to be given without `show`, unless it is `deleted`. `record` has `number` and
+    `name` if `more` has them. `before`, `after`: the record; None if it did not, or does not,
+    exist. `show`: returns it as the API shows it, without secrets; without `show`, there are no
+    changes. `more`: also `customers`, the ids of those whose values may be among the record's. Who
+    and when is not in it: the outbox item has that.
     """
     was, now = (show(version) if show and version else None for version in (before, after))
     done = "deleted" if now is None else "created" if was is None else "updated"
@@ -141,13 +143,13 @@ def audit_entry(
 
 
 def trace_of(item: Fields) -> Item:
-    """Return what the commit of an outbox item traced: `{actor, moves, audit}`; {} if nothing."""
+    """Return what the commit of an outbox item traced, parsed: `{actor, moves, audit}` or {}."""
     trace: dict[str, object] = json.loads(item.get("trace", "{}"))
     return trace
 
 
 def key(event_id: str) -> tuple[str, str]:
-    """Return the key of the outbox item that has this event."""
+    """Return the key of the outbox item that has the event with this id."""
     return event_id[:30], "events"
 
 

@@ -54,6 +54,7 @@ class CallMaker(Generic[P, T]):
         update_wrapper(self, make)
 
     def __call__(self, *args: P.args, **options: P.kwargs) -> T:
+        """Send the call with these arguments, wait for it, and return its result."""
         return self.call(*args, **options).wait_for_result()
 
 
@@ -70,7 +71,7 @@ _permission: ContextVar[Callable[[], object]] = ContextVar("permission", default
 
 @contextmanager
 def writing_after(permission: Callable[[], object]) -> Iterator[None]:
-    """Call `permission` before each write of this context; it waits, and raises to forbid it.
+    """Call `permission` before each write in the `with` block; it waits, and raises to forbid it.
 
     A request is admitted while it reads (`request/authenticate.py`): nothing is written before.
     """
@@ -82,20 +83,26 @@ def writing_after(permission: Callable[[], object]) -> Iterator[None]:
 
 
 def await_permission() -> None:
-    """Wait until this context may write (`writing_after`), or raise why it may not."""
+    """Wait until this context may write (`writing_after`), or raise why it may not.
+
+    A context without `writing_after` always may.
+    """
     _permission.get()()
 
 
 class _WriteCall(DynamoCall[T]):
     def send(self) -> None:
-        """Send the write, once this context may write; raise why it may not."""
+        """Wait until this context may write (`await_permission`), then send; or raise why not."""
         await_permission()
         super().send()
 
 
 @CallMaker
 def get(key: Key, table: str | None = None) -> DynamoCall[Item | None]:
-    """Return the item with a key, None without one; of the main table unless another is named."""
+    """Read the item with a key, None if there is none; from the main table unless another is named.
+
+    `.call(…)` returns the call, unsent.
+    """
     name = table or settings.table()
     request = {"TableName": name, "Key": pack_key(key), "ConsistentRead": True}
     return DynamoCall(
@@ -106,11 +113,11 @@ def get(key: Key, table: str | None = None) -> DynamoCall[Item | None]:
 def batch_get(
     keys: Iterable[Key], table: str | None = None, fields: Iterable[str] = ()
 ) -> dict[Key, Item]:
-    """Return the items that exist of these keys, by key.
+    """Read the items with these keys, each key once; return those that exist, by key.
 
     They are read in calls of 100 made at the same time, from the main table unless another is
-    named. `fields`: only these attributes and the key are read, where some are named. Raises Busy
-    when DynamoDB leaves keys unprocessed for too long.
+    named. `fields`: only these attributes and the key are read; none: all. Without keys there is no
+    call. Raises Busy when DynamoDB leaves keys unprocessed for too long.
     """
     wanted = list(dict.fromkeys(keys))
     name, only = table or settings.table(), _projection(fields)
@@ -121,7 +128,10 @@ def batch_get(
 
 
 def _projection(fields: Iterable[str]) -> dict[str, object]:
-    """Return the projection of a request to these fields and the key; {}, all fields, for none."""
+    """Return the part of a request that limits it to these fields and the key.
+
+    {}, all fields, if `fields` has none but the key.
+    """
     expressions = Expressions()
     names = [expressions.name(field) for field in dict.fromkeys(("pk", "sk", *fields))]
     return expressions.add_to({"ProjectionExpression": ", ".join(names)}) if len(names) > 2 else {}
@@ -130,7 +140,10 @@ def _projection(fields: Iterable[str]) -> dict[str, object]:
 def _batch_get_call(
     name: str, keys: Sequence[Key], only: dict[str, object]
 ) -> DynamoCall[dict[Key, Item]]:
-    """Return the call that reads at most 100 keys of the table `name`. `only`: its projection."""
+    """Return the unsent call that reads at most 100 keys of the table `name`.
+
+    It results in the items that exist, by key. `only`: its projection.
+    """
     request = {"Keys": [pack_key(key) for key in keys], "ConsistentRead": True, **only}
     items: dict[Key, Item] = {}
 
@@ -146,10 +159,11 @@ def _batch_get_call(
 def _batch_call(
     operation: str, items: Wire, read: Callable[[Wire], object] = lambda reply: None
 ) -> DynamoCall[Any]:
-    """Return the call of a batch, which repeats what DynamoDB leaves unprocessed after a pause.
+    """Return the unsent call of a batch; what DynamoDB leaves unprocessed counts as a throttle.
 
-    `items`: the `RequestItems`. `read` gets each reply in turn, and its value for the last one is
-    the result: so it has to accumulate.
+    The next attempt, after a pause, asks only for what was left. `items`: the `RequestItems`.
+    `read` gets the reply of each attempt, and its value for the last one is the result: so it has
+    to accumulate.
     """
     request: dict[str, object] = {"RequestItems": items}
 
@@ -187,11 +201,12 @@ def query(
     fields: Sequence[str] = (),
     then: Callable[[Rows], object] = lambda rows: rows,
 ) -> DynamoCall[Rows]:
-    """Return up to `limit` items (or 1 MB) of one partition in the order of `sk`.
+    """Read up to `limit` items (or 1 MB) of one partition in the order of `sk`; one call.
 
-    `where` is a condition on `sk`; `matching` drops items after they were read and paid for;
-    `after` is the `sk` to continue after; `then(rows)` returns the result, or the call that
-    follows.
+    `where` is a condition on `sk`; `matching` drops items after they were read and paid for, so
+    `limit` counts them; `after` is the `sk` to continue after; `fields`: only these attributes;
+    none: all. `then(rows)` returns the result in place of the rows, or the call that follows.
+    `.call(…)` returns the call, unsent.
     """
     expressions = Expressions()
     request = _query_request(expressions, pk, where, matching)
@@ -226,7 +241,7 @@ def _query_request(
 
 
 def _parse_rows(reply: Wire) -> Rows:
-    """Return the items of a reply, and the `sk` to continue after (None at the end)."""
+    """Return the items of a reply to a query, and the `sk` to continue after (None at the end)."""
     last = reply.get("LastEvaluatedKey")
     return Rows([unpack(stored) for stored in reply["Items"]], last["sk"]["S"] if last else None)
 
@@ -245,18 +260,19 @@ class Tally:
 
 @CallMaker
 def tally(
-    pk: str, *, where: Condition | None, matching: Condition | None, at_least: int
+    pk: str, *, where: Condition | None, matching: Condition | None, look_at_least: int
 ) -> DynamoCall[Tally]:
-    """Count the items of a partition, at least the first `at_least` of them, without reading them.
+    """Look at the first items of a partition, at least `look_at_least` of them or all; count them.
 
-    `where`: a condition on `sk`; `matching`: only these count as passed. It takes several calls if
-    one does not reach so many.
+    The Tally says how many were looked at, and how many of those passed `matching`. No item is
+    returned. `where`: a condition on `sk`, on what is looked at. It takes several calls if one does
+    not reach so many. `.call(…)` returns the call, unsent.
     """
     expressions = Expressions()
     request = _query_request(expressions, pk, where, matching)
     request["Select"] = "COUNT"
-    if at_least < _CALL_ITEMS:
-        request["Limit"] = at_least
+    if look_at_least < _CALL_ITEMS:
+        request["Limit"] = look_at_least
     expressions.add_to(request)
 
     def add_page(so_far: Tally, reply: Wire) -> Tally | DynamoCall[object]:
@@ -264,7 +280,7 @@ def tally(
         last = reply.get("LastEvaluatedKey")
         passed, looked = int(reply["Count"]), int(reply["ScannedCount"])
         now = Tally(so_far.passed + passed, so_far.looked + looked, last is None)
-        if last is None or now.looked >= at_least:
+        if last is None or now.looked >= look_at_least:
             return now
         return DynamoCall("Query", {**request, "ExclusiveStartKey": last}, partial(add_page, now))
 
@@ -273,9 +289,10 @@ def tally(
 
 @CallMaker
 def query_all(pk: str, **options: object) -> DynamoCall[list[Item]]:
-    """Return all items of a partition that is known to be small, in as many calls as it takes.
+    """Read all items of a partition that is known to be small, in as many calls as it takes.
 
-    `options`: those of `query`, without `limit`, `after` and `then`.
+    `options`: those of `query`, without `limit`, `after` and `then`. `.call(…)` returns the call,
+    unsent.
     """
 
     def add_rows(before: list[Item], rows: Rows) -> list[Item] | DynamoCall[object]:
@@ -295,7 +312,7 @@ def query_all(pk: str, **options: object) -> DynamoCall[list[Item]]:
 def pages(pk: str, **options: Any) -> Iterator[list[Item]]:
     """Yield the items of a partition, a call at a time: there may be a million of them.
 
-    `options`: those of `query`.
+    Each page is read when it is asked for; it may be empty. `options`: those of `query`.
     """
     rows = query(pk, **options)
     yield rows.items
@@ -305,9 +322,10 @@ def pages(pk: str, **options: Any) -> Iterator[list[Item]]:
 
 
 def scan(name: str, after: Key | None) -> tuple[list[Item], Key | None]:
-    """Return items of a whole table, up to 1 MB, and the key to continue after (None at the end).
+    """Read items of a whole table, up to 1 MB; return them and the key to continue after.
 
-    `after`: the key to begin after. It is no snapshot.
+    The key is None at the end. `name`: of the table. `after`: the key to begin after; None: the
+    begin. It is no snapshot.
     """
     request: dict[str, object] = {"TableName": name, "ConsistentRead": True}
     if after is not None:
@@ -321,7 +339,10 @@ def scan(name: str, after: Key | None) -> tuple[list[Item], Key | None]:
 
 
 def put(item: Item, when: Condition | None = None, table: str | None = None) -> None:
-    """Write an item, to the main table unless another is named. Raises ConditionFailed."""
+    """Write an item in place of any with its key, to the main table unless another is named.
+
+    Raises ConditionFailed, with the old item, if `when` does not hold.
+    """
     request = write_request(table or settings.table(), {"Item": pack(item)}, when)
     _write_call("PutItem", request, (item["pk"], item["sk"])).wait_for_result()
 
@@ -337,7 +358,8 @@ def update(
 ) -> DynamoCall[Item]:
     """Update an item, or create it, and return the whole item after that.
 
-    `assign`: values; `add`: numbers to add; `remove`: attributes. Raises ConditionFailed.
+    `assign`: values by path; `add`: numbers to add; `remove`: attributes. Raises ConditionFailed,
+    with the old item, if `when` does not hold. `.call(…)` returns the call, unsent.
     """
     request = update_request(
         settings.table(), key, assign=assign, add=add, remove=remove, when=when
@@ -348,16 +370,19 @@ def update(
 
 @CallMaker
 def delete(key: Key, when: Condition | None = None) -> DynamoCall[object]:
-    """Delete an item, which need not be there. Raises ConditionFailed."""
+    """Delete an item, which need not be there. Raises ConditionFailed if `when` does not hold.
+
+    `.call(…)` returns the call, unsent.
+    """
     request = write_request(settings.table(), {"Key": pack_key(key)}, when)
     return _write_call("DeleteItem", request, key)
 
 
 def batch_write(puts: Iterable[Item] = (), deletes: Iterable[Key] = ()) -> None:
-    """Write different items that need no condition, nor each other.
+    """Write and delete different items of the main table, without conditions, and not as one.
 
-    Calls of 25 are made at the same time. Raises Busy when DynamoDB leaves some unprocessed for too
-    long.
+    It waits until this context may write (`await_permission`), also for no items. Calls of 25 are
+    made at the same time. Raises Busy when DynamoDB leaves some unprocessed for too long.
     """
     writes: list[dict[str, object]] = [{"PutRequest": {"Item": pack(item)}} for item in puts]
     writes += [{"DeleteRequest": {"Key": pack_key(key)}} for key in deletes]
@@ -373,7 +398,7 @@ def _write_call(
     key: Key,
     read: Callable[[Wire], object] = lambda reply: None,
 ) -> DynamoCall[Any]:
-    """Return the call of a write of one item, which results in `read(reply)`.
+    """Return the unsent call of a write of one item, which results in `read(reply)`.
 
     `request`: all of it. The call raises ConditionFailed, whose `old` is known only if the request
     asks for the item on a failed condition.

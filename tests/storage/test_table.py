@@ -303,7 +303,7 @@ def read(pk: str) -> DynamoCall[Any]:
 def test_all_calls_are_sent_before_the_first_is_answered(server: Server) -> None:
     server.gathers = threading.Barrier(4)
     item = table.get.call(("a", "1"))
-    count = table.tally.call("d", where=None, matching=None, at_least=1)
+    count = table.tally.call("d", where=None, matching=None, look_at_least=1)
     found = dynamodb.wait_for_results([item, read("b"), read("c"), count])
     assert found == [
         {"pk": "a", "sk": "1"},
@@ -501,7 +501,7 @@ def test_every_read_is_consistent() -> None:
         table.get(("a", "1"))
         table.batch_get([("a", "1")])
         table.query_all("a")
-        table.tally("a", where=None, matching=None, at_least=1)
+        table.tally("a", where=None, matching=None, look_at_least=1)
         table.scan(SETTINGS["TABLE"], None)
     batched = asked.pop(1)[1]["RequestItems"]
     assert [each["ConsistentRead"] for each in batched.values()] == [True]
