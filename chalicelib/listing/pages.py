@@ -100,7 +100,8 @@ def read_page(kind: Kind, query: Query, load: Load[R]) -> Page[R]:
 def _load_named(kind: Kind, query: Query, load: Load[R]) -> list[R]:
     """Return the records with the external id and all exact texts of a query, whatever its filters.
 
-    They are loaded and compared. Raises TooBroad if more than MOST_NAMED would be loaded.
+    They are loaded, and their texts compared. Raises TooBroad if more than MOST_NAMED would be
+    loaded.
     """
     found = [find_records_by_text(kind, [text])[text] for text in query.exact.values()]
     if query.external_id:

@@ -311,7 +311,7 @@ class Shelf(Generic[R]):
     def _fits(self, index: Index, where: Where, terms: Iterable[str]) -> bool:
         """Return whether a record matches the filters, the terms, and the bounds of each measure.
 
-        A record without a measure is below all bounds.
+        A record without a measure is below all texts: it passes if there is no lower bound.
         """
         return index.matches(where, terms) and all(
             bounds.first <= index.measures.get(name, _BEFORE_ALL) <= (bounds.end or _AFTER_ALL)

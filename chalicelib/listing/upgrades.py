@@ -36,9 +36,10 @@ def number_in(release: Item | None, kind: Kind) -> int:
 def limit_to_indexed(kind: Kind, features: Iterable[str], also: Iterable[str] = ()) -> Kind:
     """Return the kind without its counts, combined lists and menus that lack records as yet.
 
-    The release's item is read, unless nothing that came after the first release is needed.
     `features`: the facets and the order (`*<order>`) that a request needs; raises Reindexing if one
-    lacks records. `also`: what it uses only if all records are indexed for it.
+    lacks records. `also`: what it uses only if all records are indexed for it. The release's item
+    is read only if one of these, of `under` or of the combined lists came after the first release;
+    otherwise the kind is returned as it is.
     """
     wanted = set(features)
     if kind.since.keys().isdisjoint({*wanted, *also, *kind.under, *kind.combined}):

@@ -45,7 +45,7 @@ _UNSPACED: Final = re.compile(
 def fold(text: str) -> str:
     """Return the text without case, accents and invisible characters: `ÉTÉ` → `ete`.
 
-    Blanks stay, and `Straße` → `strasse`.
+    `Straße` → `strasse`. Blanks stay, and control characters become blanks.
     """
     if text.isascii():
         return (text if text.isprintable() else _NO_TEXT.sub(" ", text)).lower()
