@@ -93,6 +93,7 @@ class Commit:
         """Add a write of a whole item, in place of any that has its key.
 
         `when`: a condition on the item that is there; `otherwise`: what `send` raises if it fails.
+        An item can have one action in a commit; raises ValueError for a second.
         """
         put = write_request(self._table, {"Item": pack(item)}, when)
         self._add((item["pk"], item["sk"]), "Put", put, otherwise)
@@ -132,7 +133,7 @@ class Commit:
         when: Condition | None = None,
         otherwise: Otherwise | None = None,
     ) -> None:
-        """Add a deletion of an item, which need not be there."""
+        """Add a deletion of an item, which need not be there. `when`, `otherwise`: as of `put`."""
         delete = write_request(self._table, {"Key": pack_key(key)}, when)
         self._add(key, "Delete", delete, otherwise)
 
@@ -199,7 +200,11 @@ class Commit:
 
     @property
     def overflows(self) -> bool:
-        """Tell whether this exceeds one transaction, or its events OUTBOX_BYTES or their number."""
+        """Tell whether this has too many items or events, or more than OUTBOX_BYTES of events.
+
+        What is traced counts as events, audit entries do not. `send` raises later, at what DynamoDB
+        takes.
+        """
         return not self._fits(OUTBOX_BYTES)
 
     def _fits(self, most_bytes: int) -> bool:
@@ -296,7 +301,10 @@ class Commit:
             raise self._excess_problem()
 
     def _excess_problem(self) -> Invalid:
-        """Return an Invalid (`too_large`) with the field and message of `explain_excess`."""
+        """Return an Invalid (`too_large`), not raised, for a commit that is too large.
+
+        Its field and message are those of `explain_excess`, or a general message.
+        """
         if self._excess is None:
             message = "This change exceeds one transaction. Change less at a time."
             return Invalid(message, code="too_large")

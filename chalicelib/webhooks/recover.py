@@ -114,10 +114,10 @@ def running_recovery(endpoint: Endpoint) -> Recovery | None:
 def next_page(endpoint: Endpoint, recovery: Recovery, limit: int) -> RecoveryPage:
     """Read the next messages of a recovery, up to `limit`; return them and its progress after them.
 
-    First come the deliveries that failed before it began, in the order in which they failed,
-    without those that have expired; then those with parked messages. A page may be empty and not
-    the last. Nothing is sent or stored. A recovery that began by itself ends, without messages,
-    when the endpoint fails again.
+    First come the deliveries that failed before it began, page by page in the order in which they
+    failed, without those that have expired; then those with parked messages. Each page is sorted by
+    id. A page may be empty and not the last. Nothing is sent or stored. A recovery that began by
+    itself ends, without messages, when the endpoint fails again.
     """
     if recovery.get("byItself") and endpoint.failing:
         return RecoveryPage([], {"completedAt": clock.now_iso()})
