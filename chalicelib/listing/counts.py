@@ -79,7 +79,10 @@ def count_calls(
 def sum_counts(
     kind: Kind, where: Where, read: list[list[Item]], *, for_total: bool = False
 ) -> Counts:
-    """Return the counts, from the results of `count_calls` with the same arguments."""
+    """Return the counts of all cells, from the results of `count_calls` with the same arguments.
+
+    Nothing is read. `read`: these results, in order.
+    """
     names = _cell_partitions(kind, where, for_total)
     cells = {name: _sum_cells(kind, where, items) for name, items in zip(names, read, strict=True)}
     return Counts(kind, cells.get("", []), cells)

@@ -178,7 +178,10 @@ def order_entries(kind: Kind, id: str, index: Index | None) -> dict[Key, Item]:
 
 
 def _entry_attributes(index: Index) -> Item:
-    """Return the attributes that each list entry of a record with this index has."""
+    """Return the attributes of each list entry of a record: its facets, and a set of `several`.
+
+    A record without several values has no such set. Measures and the generation are not among them.
+    """
     return {**index.facets, **({SEVERAL: frozenset(index.several)} if index.several else {})}
 
 

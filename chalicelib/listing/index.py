@@ -222,10 +222,10 @@ def place_words(
 ) -> Placed:
     """Return which words are written in the record's transaction, and which ahead of it.
 
-    `wanted`: the words of the new version, in the order in which they get a place inside.
-    `inside`, `ahead`: where those of the version before are; `is_moved`: each has another key in
-    the new version. `most`: how many may be inside. `room`: how many additions and removals the
-    transaction takes; if more words differ, all others are written again, ahead.
+    Nothing is written here. `wanted`: the words of the new version, in the order in which they get
+    a place inside. `inside`, `ahead`: where those of the version before are; `is_moved`: each has
+    another key in the new version. `most`: how many may be inside. `room`: how many additions and
+    removals the transaction takes; if more words differ, all others are written again, ahead.
 
     >>> place_words("abcd", "", "", most=9, room=4)  # all fit
     Placed(inside=('a', 'b', 'c', 'd'), ahead=(), is_renewed=False)

@@ -236,7 +236,10 @@ class Kind:
 
 
 def split_attribute(value: str) -> str:
-    """Return the attribute of a cell that counts the records with a value of the split facet."""
+    """Return the attribute of a cell that counts a value of the split facet: `=<value>`.
+
+    A point in the value is %2E.
+    """
     return "=" + value.replace(".", "%2E")  # a point would be the path to a member
 
 
@@ -246,5 +249,5 @@ def shard_of(id: str, shards: int) -> int:
 
 
 def escape(word: str) -> str:
-    """Return a word as part of a key, in which `#` separates the parts."""
+    """Return a word as part of a key, in which `#` separates the parts: % and # are escaped."""
     return word.replace("%", "%25").replace("#", "%23")

@@ -157,7 +157,11 @@ class Lists:
         )
 
     def _sort_condition(self, after: str | None, *, forward: bool) -> Condition | None:
-        """Return the condition on `sk` for the range, and for what follows `after`; None: all."""
+        """Return the condition on `sk` for the range, and for what follows `after`; None: all.
+
+        What follows has greater positions if `forward`, otherwise smaller ones. With a range,
+        `after` itself may be among them.
+        """
         first, end = self.between.first, self.between.end
         if after is not None and forward:
             first = max(first, after)

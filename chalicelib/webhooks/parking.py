@@ -67,7 +67,7 @@ def delete(entries: Sequence[Key]) -> None:
 
 
 def _put(message: Message, due: datetime) -> None:
-    """Write the entry of a parked message, in place of one of the same attempt and time."""
+    """Write the entry of a parked message, in place of one of this time, delivery and attempt."""
     attempt = message.replay or f"{message.schedule}.{message.step}"
     table.put(
         {

@@ -100,7 +100,7 @@ def _new_recovery(since: datetime, count: int) -> dict[str, object]:
 
 
 def _has_same_recovery(endpoint: Endpoint) -> Condition:
-    """Return the condition that no other recovery was begun since the endpoint was read."""
+    """Return the condition that the endpoint still has the recovery it was read with, or none."""
     known, last = Attr("recovery.id"), endpoint.recovery
     return known.eq(last["id"]) if last else known.not_exists()
 
@@ -149,6 +149,6 @@ def note_progress(endpoint: Endpoint, recovery: Recovery, page: RecoveryPage) ->
 
 
 def _replayable(entries: Sequence[Item]) -> list[str]:
-    """Return the ids of the failed deliveries of these entries that have not expired."""
+    """Return the ids of the deliveries of these failed entries that have not expired, in order."""
     failed = [entry["sk"].partition("#")[2] for entry in entries]
     return [id for id in failed if not has_expired(id)]

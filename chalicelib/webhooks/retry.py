@@ -87,10 +87,12 @@ def next_step(
 
 
 def _daily_since(step: int, now: datetime, known: datetime | None, scale: float) -> datetime:
-    """Return the time from which daily retries are counted: the failure before the first of them.
+    """Return the time from which daily retries are counted, after `step` failed at `now`.
 
-    After a failure that came more than half a day late, because the webhook was paused, it is that
-    failure: otherwise the missed retries would all follow at once.
+    At FIRST_DAILY, that is `now`. Later it is `known`, the time of the step before, unless that is
+    None, or this failure came more than half a day late, because the webhook was paused: then it is
+    the time by which this failure is punctual. Otherwise the missed retries would all follow at
+    once.
     """
     days = timedelta(seconds=(step - FIRST_DAILY) * DAY * scale)
     late = timedelta(seconds=DAY * scale / 2)

@@ -140,7 +140,7 @@ def update(id: str, change: WebhookChange, if_match: frozenset[str] | None) -> E
         changes["filter"] = render_filter(changes["filter"])
 
     def write_changes(before: Endpoint) -> Endpoint:
-        """Write the changes, unless none differs; schedule a redrive if they enable the endpoint.
+        """Schedule a redrive if `enabled` is sent as true; then write what differs, if any.
 
         Raises Invalid for another URL to which nothing may be posted.
         """

@@ -147,7 +147,7 @@ def _write_subject(news: _News) -> str:
 
 
 def _write_lines(endpoint: Endpoint, news: _News) -> Iterator[str]:
-    """Yield the lines of a summary's text."""
+    """Yield the lines of a summary's text: the webhook, whether it fails, what failed."""
     yield f"Webhook: {endpoint.url} ({endpoint.id})"
     if endpoint.description:
         yield f"Description: {endpoint.description}"
