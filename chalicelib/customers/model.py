@@ -22,7 +22,8 @@ from chalicelib.values import addresses, clock, ids, metadata, money
 KIND: Final = listing.Kind(
     "customer",
     several="tag",
-    orders=("name",),
+    orders=("name", "updated"),
+    since={"*updated": 2},
     identified=("customer",),
     exact={"email": lambda customer: [(customer.email or "").lower()]},
 )
@@ -252,7 +253,10 @@ def index_of(fields: Fields) -> listing.Index:
         sort=fields["createdAt"],
         facets={},
         several=fields.get("tags", ()),
-        orders={"name": " ".join(name for name in names if name)},
+        orders={
+            "name": " ".join(name for name in names if name),
+            "updated": fields["updatedAt"],
+        },
         texts=[*searchable(fields), *_more_texts(fields)],
         exact=[fields["email"]] if fields["email"] else [],
     )

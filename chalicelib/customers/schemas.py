@@ -162,6 +162,8 @@ class CustomerSort(Choice):
 
     NEWEST = "-createdAt"
     NAME = "name"
+    LAST_CHANGED = "-updatedAt"
+    FIRST_CHANGED = "updatedAt"
 
 
 def strip_phone_notation(search: str) -> str:
@@ -201,4 +203,4 @@ class CustomerFields(Sparse):
 
 
 class ListCustomerFields(ListCustomers, CustomerFields):
-    pass
+    updated_from: listing.UpdatedFrom = ""

@@ -15,7 +15,7 @@ Nothing is indexed later.
 
 from chalicelib.listing.cells import merge_cells
 from chalicelib.listing.entries import append, change, remove_later
-from chalicelib.listing.filters import Dated, Filters
+from chalicelib.listing.filters import Dated, Filters, UpdatedFrom
 from chalicelib.listing.index import MOST_WORD_BYTES, Index, Record
 from chalicelib.listing.kinds import FIRST, Kind
 from chalicelib.listing.leftovers import discard_words, words_of

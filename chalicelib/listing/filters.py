@@ -7,6 +7,7 @@ from typing import Annotated, ClassVar, Final
 from pydantic import AfterValidator, Field, ValidationInfo
 from pydantic.alias_generators import to_camel
 
+from chalicelib.listing.index import to_sort_key
 from chalicelib.listing.lists import EVERYTHING, Range
 from chalicelib.listing.query import Query
 from chalicelib.schemas import Walk
@@ -22,7 +23,8 @@ class Filters(Walk):
 
     `facets`: the fields that are facets of the records. Such a field has a value or several, any
     of which is accepted; empty or None accepts all. `most_counted`: as of `Query`. Further fields
-    that mean the same in each list: `search`, `external_id`, and `sort`, such as `-createdAt`.
+    that mean the same in each list: `search`, `external_id`, `sort`, such as `-createdAt`, and
+    `updated_from`, an UpdatedFrom.
     """
 
     facets: ClassVar[tuple[str, ...]] = ()
@@ -48,6 +50,7 @@ class Filters(Walk):
         kind's.
         """
         sort = str(getattr(self, "sort", "-"))
+        changed_from, _ = timezone.parse_period(getattr(self, "updated_from", ""), "")
         return Query(
             self.accepted_values(),
             getattr(self, "search", ""),
@@ -59,6 +62,7 @@ class Filters(Walk):
             limit=self.limit,
             cursor=self.cursor,
             between=self.sort_range(),
+            within=Range(to_sort_key(changed_from)) if changed_from else EVERYTHING,
             most_counted=self.most_counted,
         )
 
@@ -97,6 +101,21 @@ def _check_order(value: str, info: ValidationInfo) -> str:
 
 
 _Bound = Annotated[str, Field(max_length=40), AfterValidator(_check_period)]
+
+
+def _check_order_of_changes(value: str, info: ValidationInfo) -> str:
+    """Return the value if the list is in the order of changes. Raises ValueError."""
+    if not str(info.data.get("sort", "updatedAt")).endswith("updatedAt"):
+        raise ValueError("needs sort=updatedAt or sort=-updatedAt")
+    return value
+
+
+# The field `updated_from` of a list, after its `sort`.
+UpdatedFrom = Annotated[
+    _Bound,
+    AfterValidator(_check_order_of_changes),
+    Field(description="Only what was changed at this time or later; with `sort=updatedAt`"),
+]
 
 
 class Dated(Filters):

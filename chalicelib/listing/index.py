@@ -76,9 +76,9 @@ class Index:
             parts,
             tuple(text.index_words(texts, exact)) if texts or exact else (),
             several=tuple(dict.fromkeys(map(several_part, several))),
-            orders={name: _to_sort_key(value) for name, value in (orders or {}).items()},
+            orders={name: to_sort_key(value) for name, value in (orders or {}).items()},
             measures={
-                name: value if name == CREATED else _to_sort_key(value)
+                name: value if name == CREATED else to_sort_key(value)
                 for name, value in (measures or {}).items()
             },
         )
@@ -300,7 +300,7 @@ def several_part(value: str) -> str:
     return key_part(value, 40)
 
 
-def _to_sort_key(value: str) -> str:
+def to_sort_key(value: str) -> str:
     """Return a text as a sort key: folded, its first 60 characters, "!" if nothing is left.
 
     It has nothing that sorts before `#`, after which an id follows: "Ring" comes before "Ring

@@ -82,7 +82,7 @@ def read_page(kind: Kind, query: Query, load: Load[R]) -> Page[R]:
     ids = [id_of(position) for position in page_slice.positions]
     follows = Cursor(page_slice.positions[-1], start.page + 1) if page_slice.follows else None
     kept = load(ids) if ids else []
-    if where or terms or query.between:
+    if where or terms or query.between or query.within:
         kept = [record for record in kept if _fits(record.index, query, where, terms)]
     next_ = follows.to_text(identity) if follows else None
 
@@ -151,8 +151,8 @@ def _needed_features(kind: Kind, query: Query, where: Where) -> set[str]:
 
 
 def _fits(index: Index, query: Query, where: Where, terms: Iterable[str]) -> bool:
-    """Return whether a record matches the filters, the terms, and the range of the query."""
-    return index.matches(where, terms) and query.between.holds(index.sort)
+    """Return whether a record matches the filters, the terms, and the ranges of the query."""
+    return index.matches(where, terms) and query.holds(index)
 
 
 def page_of(kind: Kind, query: Query, records: Iterable[R]) -> Page[R]:
@@ -185,6 +185,7 @@ def list_identity(kind: Kind, query: Query, where: Where) -> dict[str, object]:
         "search": words.search_terms(query.search),
         "between": [query.between.first, query.between.end],
         "order": [query.order, query.forward],
+        **({"within": [query.within.first, query.within.end]} if query.within else {}),
         **({"externalId": query.external_id} if query.external_id else {}),
         **query.exact,
         **{name: [bounds.first, bounds.end] for name, bounds in query.measures.items()},

@@ -46,6 +46,7 @@ class Listing(Generic[R]):
     | at most one filter, up to result 500 | its list and the counts | 1 |
     | … whose number no cell has | its list, all of its keys and the counts | 1 |
     | another order without a filter | the list with that order and the counts | 1 |
+    | a range of another order | the list with that order, and all of its keys in the range | 1 |
     | several filters, more than three values, or further on | the counts | |
     | | the cheapest list, from the nearer end | 2 |
     | a tag and other filters | the counts, and the keys of the tag | |
@@ -90,6 +91,9 @@ class Listing(Generic[R]):
         If it is clear which lists to read, and the page is near the beginning, that is one round
         trip; otherwise the counts choose the lists (`_read_cheapest`).
         """
+        if self.query.within:
+            order = [f"*{self.query.order}"]
+            return self._read_slice(Lists(self.kind, order, self.where, self.query.within), None)
         quick = self._serving_lists()
         if quick is None or self.skip + self.query.limit > _NEAR:
             return self._read_cheapest()
@@ -230,8 +234,7 @@ class Listing(Generic[R]):
         positions = [
             self.query.position_of(record)
             for record in self._load_in_parts(ids)
-            if record.index.passes_filters(self.where)
-            and self.query.between.holds(record.index.sort)
+            if record.index.passes_filters(self.where) and self.query.holds(record.index)
         ]
         return self._slice_positions(positions, len(positions))
 
@@ -306,7 +309,8 @@ class Listing(Generic[R]):
         if len(matches) * ENTRIES_A_RECORD <= max(_FEW * ENTRIES_A_RECORD, known.size({}) or 0):
             in_order = self._sort_records(list(matches))
             return Slice(in_order.positions, in_order.follows, in_order.total, at_least)
-        every = Lists(self.kind, [f"*{self.query.order}"], {}, size=known.size({}))
+        order = [f"*{self.query.order}"]
+        every = Lists(self.kind, order, {}, self.query.within, size=known.size({}))
         positions = [
             position
             for position in every.read_positions(known.size({}) or 0)

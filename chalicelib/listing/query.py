@@ -28,11 +28,11 @@ class Query:
     """A request for a page.
 
     `where`: facet → accepted values; all facets must match. `between`: the range of sorts. `order`:
-    one of the kind's, or by sort if empty; `forward`: lowest first. `page`: counted from the
-    beginning, or `cursor`: `next` of an earlier page, or `*` to start. `deepest`: how many results
-    can be paged through. `most_counted`: how many keys are read for a total that no cell has.
-    `external_id`: only of those. `measures`: measure → the range of its texts.
-    `exact`: one of the kind's names → the text that a record has.
+    one of the kind's, or by sort if empty; `within`: the range of its keys; `forward`: lowest
+    first. `page`: counted from the beginning, or `cursor`: `next` of an earlier page, or `*` to
+    start. `deepest`: how many results can be paged through. `most_counted`: how many keys are read
+    for a total that no cell has. `external_id`: only of those. `measures`: measure → the range of
+    its texts. `exact`: one of the kind's names → the text that a record has.
     """
 
     where: Mapping[str, frozenset[str]] = field(default_factory=dict)
@@ -42,6 +42,7 @@ class Query:
     cursor: str = ""
     between: Range = EVERYTHING
     order: str = ""
+    within: Range = EVERYTHING
     forward: bool = False
     deepest: int | None = None
     most_counted: int | None = None
@@ -60,6 +61,11 @@ class Query:
         """
         sort = record.index.orders.get(self.order, "!") if self.order else record.index.sort
         return f"{sort}#{record.id}"
+
+    def holds(self, index: Index) -> bool:
+        """Return whether a record is in the ranges of the sorts and of the keys of the order."""
+        in_order = index.orders.get(self.order, "")
+        return self.between.holds(index.sort) and self.within.holds(in_order)
 
     def sort_positions(self, positions: Iterable[str], after: str | None) -> list[str]:
         """Return these positions in the requested order, each once: all that follow `after`.

@@ -75,4 +75,6 @@ def _name_feature(kind: Kind, name: str) -> str:
     if name[0] != "*":
         return name
     order = name[1:].removeprefix(f"{kind.shelf}-")
-    return f"sorting by {order}" if order == name[1:] else f"lists by {order}"
+    if order != name[1:]:
+        return f"lists by {order}"
+    return f"sorting by {'updatedAt' if order == 'updated' else order}"

@@ -64,6 +64,8 @@ KIND: Final = listing.Kind(
     under=("source", "salesRepId"),
     listed=("status", "source", "paymentStatus", "salesRepId", "customerId"),
     several="tag",
+    orders=("updated",),
+    since={"*updated": 2},
     identified=("order",),
     exact={
         "number": lambda order: [order.fields["number"]],
@@ -304,10 +306,10 @@ class DaySales:
 def index_of(fields: Fields) -> listing.Index:
     """Return how an order is listed and found.
 
-    It is listed by order date; found by number, customer's e-mail and name, tracking number, tags,
-    and the SKUs and titles of its lines; by a payment's reference as a whole. An entry also has
-    `revenue`, to recount the sales of its day, and what is `due`; and `shippingStatus`, if a part
-    was shipped: release 1.0.0 had no such entries.
+    It is listed by order date and by its last change; found by number, customer's e-mail and name,
+    tracking number, tags, and the SKUs and titles of its lines; by a payment's reference as a
+    whole. An entry also has `revenue`, to recount the sales of its day, and what is `due`; and
+    `shippingStatus`, if a part was shipped: release 1.0.0 had no such entries.
     """
     customer, balance = fields["customer"], Decimal(fields["balanceDue"])
     transfers = (*fields["payments"], *fields["refunds"])
@@ -330,6 +332,7 @@ def index_of(fields: Fields) -> listing.Index:
             **({"shippingStatus": PARTIAL} if _is_partly_shipped(fields) else {}),
         },
         several=fields["tags"],
+        orders={"updated": fields["updatedAt"]},
         texts=[
             fields["number"],
             *(searchable(customer) if customer else ()),

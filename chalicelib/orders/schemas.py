@@ -9,7 +9,14 @@ from datetime import date, timedelta
 from decimal import Decimal
 from typing import Annotated, ClassVar, Final, Literal, TypeVar
 
-from pydantic import AfterValidator, BeforeValidator, Field, field_validator, model_validator
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 from pydantic.json_schema import SkipJsonSchema
 from pydantic_core import PydanticCustomError
 from typing_extensions import TypedDict
@@ -1174,6 +1181,8 @@ class OrderSort(Choice):
 
     NEWEST = "-orderDate"
     OLDEST = "orderDate"
+    LAST_CHANGED = "-updatedAt"
+    FIRST_CHANGED = "updatedAt"
 
 
 class ListOrders(listing.Dated):
@@ -1306,7 +1315,14 @@ class OrderFields(Sparse):
 
 
 class ListOrderFields(ListOrders, OrderFields):
-    pass
+    updated_from: listing.UpdatedFrom = ""
+
+    @field_validator("sort")
+    @classmethod
+    def _order_without_period(cls, value: OrderSort, info: ValidationInfo) -> OrderSort:
+        if value.endswith("updatedAt") and (info.data.get("from_") or info.data.get("to")):
+            raise ValueError("cannot be by updatedAt with from or to")
+        return value
 
 
 class ListDueOrders(DueFilters, OrderFields):

@@ -534,7 +534,8 @@ class ProductSort(Choice):
     NEWEST = "-createdAt"
     OLDEST = "createdAt"
     NAME = "name"
-    UPDATED = "-updatedAt"
+    LAST_CHANGED = "-updatedAt"
+    FIRST_CHANGED = "updatedAt"
 
 
 class ListProducts(listing.Filters):
@@ -642,7 +643,7 @@ class ProductFields(Sparse):
 
 
 class ListProductFields(ListProducts, ProductFields):
-    pass
+    updated_from: listing.UpdatedFrom = ""
 
 
 class PublicFields(Sparse):

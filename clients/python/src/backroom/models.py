@@ -23,7 +23,7 @@ BulkMode: TypeAlias = Literal["create", "upsert", "update"]
 CountStatus: TypeAlias = Literal["OPEN", "APPLIED", "CANCELLED"]
 """OPEN: it takes lines. APPLIED: a job changes the stock by its differences, or has done so."""
 
-CustomerSort: TypeAlias = Literal["-createdAt", "name"]
+CustomerSort: TypeAlias = Literal["-createdAt", "name", "-updatedAt", "updatedAt"]
 """The order of a list of customers."""
 
 DeliveryStatus: TypeAlias = Literal["PENDING", "RETRYING", "DELIVERED", "FAILED", "CANCELLED"]
@@ -109,7 +109,7 @@ MovementCause: TypeAlias = Literal[
 EDIT: of an order, if there is an `orderId`, or of the product. TRACKED and UNTRACKED: the
 quantity began or ended to be counted, by whatever way."""
 
-OrderSort: TypeAlias = Literal["-orderDate", "orderDate"]
+OrderSort: TypeAlias = Literal["-orderDate", "orderDate", "-updatedAt", "updatedAt"]
 """The order of a list of orders."""
 
 OrderStatus: TypeAlias = Literal[
@@ -127,7 +127,7 @@ OrderStatus: TypeAlias = Literal[
 PaymentStatus: TypeAlias = Literal["PENDING", "PAID", "PARTIALLY_PAID", "REFUNDED", "FAILED"]
 """Whether an order is paid."""
 
-ProductSort: TypeAlias = Literal["-createdAt", "createdAt", "name", "-updatedAt"]
+ProductSort: TypeAlias = Literal["-createdAt", "createdAt", "name", "-updatedAt", "updatedAt"]
 """The order of a list of products."""
 
 ProductStatus: TypeAlias = Literal["ACTIVE", "DRAFT", "ARCHIVED"]

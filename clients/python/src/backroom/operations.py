@@ -226,6 +226,7 @@ class Operations:
         external_id: str | None = None,
         email: str | None = None,
         sort: CustomerSort | None = None,
+        updated_from: str | None = None,
         timeout: float | None = None,
     ) -> CustomerList:
         """List customers.
@@ -249,6 +250,7 @@ class Operations:
                 "externalId": external_id,
                 "email": email,
                 "sort": sort,
+                "updatedFrom": updated_from,
             },
             timeout=timeout,
         )
@@ -264,6 +266,7 @@ class Operations:
         external_id: str | None = None,
         email: str | None = None,
         sort: CustomerSort | None = None,
+        updated_from: str | None = None,
         timeout: float | None = None,
     ) -> Iterator[Customer]:
         """Yield all items of `list_customers`, page by page. `limit`: of a page."""
@@ -275,6 +278,7 @@ class Operations:
             "externalId": external_id,
             "email": email,
             "sort": sort,
+            "updatedFrom": updated_from,
         }
         return walk(
             lambda at: self._transport.call(
@@ -824,6 +828,7 @@ class Operations:
         number: str | None = None,
         email: str | None = None,
         sort: OrderSort | None = None,
+        updated_from: str | None = None,
         timeout: float | None = None,
     ) -> OrderList:
         """List orders.
@@ -861,6 +866,7 @@ class Operations:
                 "number": number,
                 "email": email,
                 "sort": sort,
+                "updatedFrom": updated_from,
             },
             timeout=timeout,
         )
@@ -889,6 +895,7 @@ class Operations:
         number: str | None = None,
         email: str | None = None,
         sort: OrderSort | None = None,
+        updated_from: str | None = None,
         timeout: float | None = None,
     ) -> Iterator[Order]:
         """Yield all items of `list_orders`, page by page. `limit`: of a page."""
@@ -913,6 +920,7 @@ class Operations:
             "number": number,
             "email": email,
             "sort": sort,
+            "updatedFrom": updated_from,
         }
         return walk(
             lambda at: self._transport.call(
@@ -1362,6 +1370,7 @@ class Operations:
         external_id: str | None = None,
         sku: str | None = None,
         sort: ProductSort | None = None,
+        updated_from: str | None = None,
         timeout: float | None = None,
     ) -> ProductList:
         """List products.
@@ -1390,6 +1399,7 @@ class Operations:
                 "externalId": external_id,
                 "sku": sku,
                 "sort": sort,
+                "updatedFrom": updated_from,
             },
             timeout=timeout,
         )
@@ -1410,6 +1420,7 @@ class Operations:
         external_id: str | None = None,
         sku: str | None = None,
         sort: ProductSort | None = None,
+        updated_from: str | None = None,
         timeout: float | None = None,
     ) -> Iterator[Product]:
         """Yield all items of `list_products`, page by page. `limit`: of a page."""
@@ -1426,6 +1437,7 @@ class Operations:
             "externalId": external_id,
             "sku": sku,
             "sort": sort,
+            "updatedFrom": updated_from,
         }
         return walk(
             lambda at: self._transport.call(

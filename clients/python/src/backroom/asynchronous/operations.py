@@ -226,6 +226,7 @@ class AsyncOperations:
         external_id: str | None = None,
         email: str | None = None,
         sort: CustomerSort | None = None,
+        updated_from: str | None = None,
         timeout: float | None = None,
     ) -> CustomerList:
         """List customers.
@@ -249,6 +250,7 @@ class AsyncOperations:
                 "externalId": external_id,
                 "email": email,
                 "sort": sort,
+                "updatedFrom": updated_from,
             },
             timeout=timeout,
         )
@@ -264,6 +266,7 @@ class AsyncOperations:
         external_id: str | None = None,
         email: str | None = None,
         sort: CustomerSort | None = None,
+        updated_from: str | None = None,
         timeout: float | None = None,
     ) -> AsyncIterator[Customer]:
         """Yield all items of `list_customers`, page by page. `limit`: of a page."""
@@ -275,6 +278,7 @@ class AsyncOperations:
             "externalId": external_id,
             "email": email,
             "sort": sort,
+            "updatedFrom": updated_from,
         }
         return walk(
             lambda at: self._transport.call(
@@ -828,6 +832,7 @@ class AsyncOperations:
         number: str | None = None,
         email: str | None = None,
         sort: OrderSort | None = None,
+        updated_from: str | None = None,
         timeout: float | None = None,
     ) -> OrderList:
         """List orders.
@@ -865,6 +870,7 @@ class AsyncOperations:
                 "number": number,
                 "email": email,
                 "sort": sort,
+                "updatedFrom": updated_from,
             },
             timeout=timeout,
         )
@@ -893,6 +899,7 @@ class AsyncOperations:
         number: str | None = None,
         email: str | None = None,
         sort: OrderSort | None = None,
+        updated_from: str | None = None,
         timeout: float | None = None,
     ) -> AsyncIterator[Order]:
         """Yield all items of `list_orders`, page by page. `limit`: of a page."""
@@ -917,6 +924,7 @@ class AsyncOperations:
             "number": number,
             "email": email,
             "sort": sort,
+            "updatedFrom": updated_from,
         }
         return walk(
             lambda at: self._transport.call(
@@ -1366,6 +1374,7 @@ class AsyncOperations:
         external_id: str | None = None,
         sku: str | None = None,
         sort: ProductSort | None = None,
+        updated_from: str | None = None,
         timeout: float | None = None,
     ) -> ProductList:
         """List products.
@@ -1394,6 +1403,7 @@ class AsyncOperations:
                 "externalId": external_id,
                 "sku": sku,
                 "sort": sort,
+                "updatedFrom": updated_from,
             },
             timeout=timeout,
         )
@@ -1414,6 +1424,7 @@ class AsyncOperations:
         external_id: str | None = None,
         sku: str | None = None,
         sort: ProductSort | None = None,
+        updated_from: str | None = None,
         timeout: float | None = None,
     ) -> AsyncIterator[Product]:
         """Yield all items of `list_products`, page by page. `limit`: of a page."""
@@ -1430,6 +1441,7 @@ class AsyncOperations:
             "externalId": external_id,
             "sku": sku,
             "sort": sort,
+            "updatedFrom": updated_from,
         }
         return walk(
             lambda at: self._transport.call(
