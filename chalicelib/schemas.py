@@ -119,6 +119,18 @@ class Stripped(Input):
 
     model_config = ConfigDict(str_strip_whitespace=True)
 
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, core: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        schema = super().__get_pydantic_json_schema__(core, handler)
+        for field in handler.resolve_ref_schema(schema)["properties"].values():
+            for one in field.get("anyOf", [field]):
+                text = one.get("items", one)
+                if text.get("type") == "string" and text.get("minLength"):
+                    text.setdefault("pattern", r"\S")  # blanks alone have no length
+        return schema
+
 
 class NullIsAbsent(Input):
     """An input in which null for an optional field means the same as leaving it out.
@@ -127,6 +139,17 @@ class NullIsAbsent(Input):
     """
 
     null_clears: ClassVar[frozenset[str]] = frozenset()
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, core: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        schema = super().__get_pydantic_json_schema__(core, handler)
+        described = handler.resolve_ref_schema(schema)
+        for name, field in described["properties"].items():
+            if name not in described.get("required", ()):
+                described["properties"][name] = _describe_null(field)
+        return schema
 
     @model_validator(mode="before")
     @classmethod
@@ -185,6 +208,11 @@ else:
 def about(text: str) -> object:
     """Return the text of a field in the description of the API."""
     return Field(description=text)
+
+
+def described_as(pattern: str) -> object:
+    """Return the pattern of a text in the description, where a validator refuses other texts."""
+    return Field(json_schema_extra={"pattern": pattern})
 
 
 def texts_of(shape: type) -> dict[str, str]:
@@ -249,9 +277,29 @@ def _drop_unseen(sent: object) -> object:
 SEEN = BeforeValidator(_drop_unseen)
 
 
+def _describe_null(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return the schema of a field that takes null too. What is said of the field stays outside."""
+    said = {"default", "description"}
+    outside = {name: value for name, value in schema.items() if name in said}
+    inner = {name: value for name, value in schema.items() if name not in said}
+    types = inner.get("anyOf", [inner])
+    null = {"type": "null"}
+    return schema if null in types else {"anyOf": [*types, null], **outside}
+
+
+@dataclass(frozen=True)
+class _NullIs(BeforeValidator):
+    """A validator of a field that takes null, as its description says."""
+
+    def __get_pydantic_json_schema__(
+        self, core: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        return _describe_null(handler(core))
+
+
 def null_is(default: object) -> BeforeValidator:
     """Return a validator by which null means the same as leaving the field out."""
-    return BeforeValidator(lambda sent: default if sent is None else sent)
+    return _NullIs(lambda sent: default if sent is None else sent)
 
 
 def _without_underscores(sent: object) -> object:
@@ -288,6 +336,15 @@ class Sparse(QueryParameters):
 
     `shape`: the TypedDict whose members there are.
     """
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, core: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        schema = super().__get_pydantic_json_schema__(core, handler)
+        fields = handler.resolve_ref_schema(schema)["properties"]["fields"]
+        fields["items"] = {"type": "string", "enum": list(cls.shape.__annotations__)}
+        return schema
 
     fields: Annotated[
         Several[str],

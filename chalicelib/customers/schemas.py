@@ -13,7 +13,16 @@ from typing_extensions import TypedDict
 from chalicelib import listing
 from chalicelib.listing import external_ids
 from chalicelib.listing.external_ids import ExternalId
-from chalicelib.schemas import Choice, Sparse, Stripped, about, length, not_empty, texts_as_in
+from chalicelib.schemas import (
+    Choice,
+    Sparse,
+    Stripped,
+    about,
+    described_as,
+    length,
+    not_empty,
+    texts_as_in,
+)
 from chalicelib.values.addresses import Address, AddressInput, Phone, Text
 from chalicelib.values.metadata import ABOUT as METADATA
 from chalicelib.values.metadata import Metadata
@@ -81,7 +90,12 @@ def _check_email(value: str) -> str:
     return value
 
 
-Email = Annotated[str, Field(max_length=254), AfterValidator(_check_email)]
+Email = Annotated[
+    str,
+    Field(max_length=254),
+    AfterValidator(_check_email),
+    described_as(r"^[^@\s,;<>\"]+@[^@\s,;<>\"]+$"),
+]
 Note = Annotated[str, Field(max_length=NOTE_CHARACTERS)]
 Tags = Annotated[list[Annotated[str, length(50, 1)]], Field(max_length=TAGS)]
 

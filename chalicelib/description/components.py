@@ -1,5 +1,6 @@
 """From pydantic's schemas to those of the description."""
 
+import json
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
@@ -34,6 +35,25 @@ def public(node: object) -> Any:
         name = str(schema_made["$ref"]).rpartition("/")[2]
         schema_made["$ref"] = REFERENCE.format(model=public_names.schema(name))
     return schema_made
+
+
+def describe_defaults(schema: Schema) -> Schema:
+    """Return the schema of a body, which says its defaults in the texts of its properties.
+
+    Generators take a property with a `default` for one that is always there (openapi-typescript),
+    or send it (openapi-generator).
+    """
+    if "properties" not in schema:
+        return schema
+    properties = dict(schema["properties"])
+    for name, field in properties.items():
+        if "default" in field:
+            properties[name] = {key: value for key, value in field.items() if key != "default"}
+            value = field["default"]
+            default = value if isinstance(value, str) else json.dumps(value)
+            text = field["description"].rstrip(".")
+            properties[name]["description"] = f"{text}. Default: `{default}`."
+    return {**schema, "properties": properties}
 
 
 def referenced_schemas(paths: object, definitions: Mapping[str, Schema]) -> dict[str, Schema]:

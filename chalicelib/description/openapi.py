@@ -16,6 +16,7 @@ from chalicelib.description import public_names
 from chalicelib.description.components import (
     REFERENCE,
     Schema,
+    describe_defaults,
     one_line,
     plain_schemas,
     public,
@@ -142,10 +143,14 @@ def _schemas() -> tuple[dict[object, Schema], dict[str, Schema]]:
         models, ref_template=REFERENCE, schema_generator=plain_schemas()
     )
     schema_by_place = {place: public(schema) for (place, _), schema in schemas.items()}
-    return schema_by_place, {
+    definitions = {
         public_names.schema(name): public(schema)
         for name, schema in shared.get("$defs", {}).items()
     }
+    bodies = [schema_by_place.get((at, "body")) for at, _ in _in_order()]
+    for name, schema in referenced_schemas(bodies, definitions).items():
+        definitions[name] = describe_defaults(schema)
+    return schema_by_place, definitions
 
 
 def _models() -> Iterator[tuple[object, Any, Any]]:
@@ -262,7 +267,7 @@ def _operation(
     if operation.body is not None:
         schema = schemas.get((at, "body"), operation.body)
         described["requestBody"] = {
-            "required": True,
+            "required": not operation.optional_body,
             "content": {operation.consumes: {"schema": schema}},
         }
         if "request" in example:
@@ -295,8 +300,8 @@ def _query_parameters(
         schema = definitions[query]
     for name, field in schema["properties"].items():
         described = {key: value for key, value in field.items() if key != "description"}
-        if refuses_blank and described.get("type") == "string":
-            described["minLength"] = max(1, described.get("minLength", 0))
+        if refuses_blank:
+            described = _describe_not_blank(described)
         yield {
             "name": name,
             "in": "query",
@@ -305,6 +310,16 @@ def _query_parameters(
             "schema": described,
             **({"example": _read(example[name], described)} if name in example else {}),
         }
+
+
+def _describe_not_blank(schema: Schema) -> Schema:
+    """Return the schema of a parameter of which nothing but blanks is refused."""
+    if schema.get("type") == "array" and schema["items"].get("type") == "string":
+        several = {"minLength": 1, "pattern": r"[^\s,]", **schema["items"]}
+        return schema if "enum" in several else {**schema, "items": several}
+    if schema.get("type") != "string":
+        return schema
+    return {"pattern": r"\S", **schema, "minLength": max(1, schema.get("minLength", 0))}
 
 
 def _read(text: str, schema: Schema) -> object:

@@ -40,7 +40,14 @@ FIELDS: Final[dict[str, tuple[str, ...]]] = {
 class ListFacets(QueryParameters):
     type: Annotated[FacetOf, Field(description="Of which records.")]
     field: Annotated[
-        str, Field(max_length=30, description="Of which field, such as `vendor` or `salesRepId`.")
+        str,
+        Field(
+            max_length=30,
+            description="Of which field of these records.",
+            json_schema_extra={
+                "enum": sorted({name for names in FIELDS.values() for name in names})
+            },
+        ),
     ]
     search: Annotated[
         str, Field(max_length=200, description="Beginnings of words of the value, in any case.")

@@ -10,7 +10,7 @@ from pydantic.alias_generators import to_camel
 from chalicelib.listing.index import to_sort_key
 from chalicelib.listing.lists import EVERYTHING, Range
 from chalicelib.listing.query import Query
-from chalicelib.schemas import Walk
+from chalicelib.schemas import Walk, described_as
 from chalicelib.validation import filters
 from chalicelib.values import timezone
 from chalicelib.values.times import refuse_blank_offset
@@ -100,7 +100,13 @@ def _check_order(value: str, info: ValidationInfo) -> str:
     return value
 
 
-_Bound = Annotated[str, Field(max_length=40), AfterValidator(_check_period)]
+# Of the description: a day or a time. Other forms of ISO 8601 are read too.
+_BOUND: Final = (
+    r"^[1-9][0-9]{3}-((0[1-9]|1[0-2])-(0[1-9]|[12][0-9])|(0[13-9]|1[0-2])-30|(0[13578]|1[02])-31)"
+    r"(T([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9](\.[0-9]{1,6})?)?"
+    r"(Z|[+-](0[0-9]|1[0-4]):[0-5][0-9])?)?$"
+)
+_Bound = Annotated[str, Field(max_length=40), AfterValidator(_check_period), described_as(_BOUND)]
 
 
 def _check_order_of_changes(value: str, info: ValidationInfo) -> str:

@@ -549,8 +549,8 @@ class PaymentsPreview(TypedDict):
 class OrderPreview(TypedDict):
     """The order that the same request without `dryRun` would create now. It has no ids."""
 
-    id: Annotated[None, about("Always null.")]
-    number: Annotated[None, about("Always null.")]
+    id: Annotated[str | None, about("Always null.")]
+    number: Annotated[str | None, about("Always null.")]
     status: Annotated[OrderStatus, about("Its state.")]
     paymentStatus: Annotated[PaymentStatus, about("Whether it is paid.")]
     paymentMethod: Annotated[str | None, about("How it is paid, such as CARD_TERMINAL.")]

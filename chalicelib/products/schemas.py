@@ -24,6 +24,7 @@ from chalicelib.schemas import (
     Sparse,
     Stripped,
     about,
+    described_as,
     length,
     null_is,
     optional,
@@ -328,7 +329,10 @@ Price = Annotated[
     BeforeValidator(_parse_price),
     WithJsonSchema(
         {
-            "anyOf": [{"type": "number", "minimum": 0}, {"type": "string"}],
+            "anyOf": [
+                {"type": "number", "minimum": 0, "exclusiveMaximum": int(money.LARGEST)},
+                {"type": "string", "pattern": r"^[0-9]{1,12}(\.[0-9]+)?$"},
+            ],
             "description": "An amount, at most the currency's decimals",
             "examples": ["19.90"],
         }
@@ -336,7 +340,12 @@ Price = Annotated[
 ]
 ShopCurrency = Annotated[str, AfterValidator(_check_currency)]
 Name = Annotated[str, SEEN, length(500, 1)]
-Slug = Annotated[str, length(200, 1), AfterValidator(_check_slug)]
+Slug = Annotated[
+    str,
+    length(200, 1),
+    AfterValidator(_check_slug),
+    described_as(r"^[^\W_A-Z]+([-_.][^\W_A-Z]+)*$"),
+]
 Sku = Annotated[str, BeforeValidator(_to_text), length(100)]
 Barcode = Annotated[str, BeforeValidator(_to_text), length(BARCODE_CHARACTERS)]
 Stock = Annotated[int, Field(strict=True, ge=0, le=MOST_STOCK)]
@@ -348,7 +357,12 @@ class ImageInput(Stripped):
 
     shape: ClassVar[type] = Image
 
-    url: Annotated[str, length(URL_CHARACTERS), AfterValidator(_check_web_address)]
+    url: Annotated[
+        str,
+        length(URL_CHARACTERS),
+        AfterValidator(_check_web_address),
+        described_as("^https?://[^\\s/]+"),
+    ]
     alt: Annotated[str, length(500)] | None = None
 
 
@@ -490,7 +504,7 @@ class ProductRow(ProductChange):
 NewProducts = TypeAliasType(
     "NewProducts",
     Annotated[
-        list[NewProduct] | list[ProductRow],
+        list[NewProduct | ProductRow],
         about("The rows of a bulk call; each succeeds or fails independently."),
     ],
 )

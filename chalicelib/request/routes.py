@@ -41,6 +41,7 @@ class Operation:
     headers: Mapping[str, str] = field(default_factory=dict)
     consumes: str = JSON
     largest_body: int = LARGEST_BODY
+    optional_body: bool = False
 
 
 # The Allow header, by path as declared.
@@ -69,6 +70,7 @@ class _Declared(TypedDict, total=False):
     headers: Mapping[str, str]
     consumes: str
     largest_body: int
+    optional_body: bool
     reads_first: bool
 
 
@@ -101,7 +103,8 @@ class Routes(Blueprint):
     may, unless it shows the limits of its key. Another may if it reads the table before it writes,
     and writes to nothing but the table, through `table` and `Commit`.
 
-    `body` is a model, or the JSON Schema of what `parsed_body` or `raw_body` return.
+    `body` is a model, or the JSON Schema of what `parsed_body` or `raw_body` return;
+    `optional_body`: it may be absent.
     """
 
     def __init__(self, import_name: str, tag: str) -> None:

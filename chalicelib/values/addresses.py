@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar, Final
 from pydantic import AfterValidator, BeforeValidator, Field
 from typing_extensions import TypedDict
 
-from chalicelib.schemas import SEEN, Stripped, about, upper
+from chalicelib.schemas import SEEN, Stripped, about, described_as, upper
 
 # ISO 3166-1 alpha-2, as of 2024.
 _CODES: Final = """
@@ -35,7 +35,7 @@ Country = Annotated[
     str,
     BeforeValidator(upper),
     AfterValidator(_check_country),
-    Field(json_schema_extra={"pattern": "^[A-Z]{2}$"}),
+    described_as("^[A-Z]{2}$"),
 ]
 
 

@@ -148,6 +148,7 @@ def rotate_webhook_secret(id: str) -> Response:
     "Send a test event",
     role=Role.ADMIN,
     body=TestEvent,
+    optional_body=True,
     answers={200: TriedEvent, 202: TestDelivery},
     problems=[NotFound, Conflict],
 )

@@ -23,6 +23,7 @@ from chalicelib.schemas import (
     Several,
     Stripped,
     about,
+    described_as,
     null_is,
     optional,
 )
@@ -334,6 +335,7 @@ Url = Annotated[
     Field(
         min_length=1, max_length=LONGEST_URL, description="https:// and a public host; no redirects"
     ),
+    described_as(r"^https?://[^\s\\#@]+$"),
 ]
 _each_once: Final = AfterValidator(lambda events: list(dict.fromkeys(events)))
 Events = Annotated[list[EventKind], Field(min_length=1), _each_once]
@@ -341,6 +343,7 @@ SummaryEmail = Annotated[
     str,
     Field(max_length=254, description="Notified when deliveries fail; default: the shop's address"),
     AfterValidator(_check_mailbox),
+    described_as(r"^[!#-+\--9=?A-~]+@[!#-+\--9=?A-~]+\.[!#-+\--9=?A-~]+$"),
 ]
 Description = Annotated[str, Field(max_length=500)]
 Filter = Annotated[

@@ -143,6 +143,7 @@ class Writer:
             [
                 _HEAD.format(what="What the API takes and answers."),
                 "from __future__ import annotations\n",
+                "from collections.abc import Sequence",
                 "from decimal import Decimal",
                 "from typing import Any, Literal\n",
                 "from typing_extensions import NotRequired, Required, TypeAlias, TypedDict\n",
@@ -169,6 +170,8 @@ class Writer:
     def _write_definition(self, name: str, schema: Schema) -> str:
         if not schema.get("properties"):
             written = self.type_of({key: schema[key] for key in schema if key != "title"}, name)
+            if schema.get("type") == "array":  # a list of one of several classes fits
+                written = written.replace("list[", "Sequence[", 1)
             alias = written if written.startswith("Literal") else json.dumps(written)
             return f"{name}: TypeAlias = {alias}\n{_write_docstring(schema, '')}\n"
         required = set(schema.get("required", ()))
@@ -234,11 +237,12 @@ class Writer:
         positional = [f"{_variable_name(each)}: str" for each in in_path]
         named, sent = [], []
         media, body = self._body_type(operation, _class_name(name))
+        is_required = self._resolve(operation.get("requestBody", {})).get("required", False)
         if media == "multipart/form-data":
             positional += ["file: bytes", "file_name: str"]
             sent.append("file=(file_name, file)")
         elif media is not None:
-            positional.append(f"body: {body}")
+            positional.append(f"body: {body}" + ("" if is_required else " | None = None"))
             sent.append("body=body")
         for each in in_query.values():
             named.append(self._write_query_parameter(each))
@@ -313,7 +317,8 @@ class Writer:
         schema = parameter["schema"]
         kind = self.type_of(schema, _class_name(parameter["name"]))
         if found := re.fullmatch(r"list\[(.*)\]", kind):
-            one = found[1]
+            # Members may also be named in one text, comma-separated.
+            one = "str" if parameter["name"] == "fields" else found[1]
             kind = f"{one} | Sequence[{one}]" if one != "str" else "str | Sequence[str]"
         elif "date" in _list_formats(schema) or parameter["name"] in ("from", "to"):
             kind = f"{kind} | date | datetime"

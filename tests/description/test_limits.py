@@ -75,7 +75,8 @@ BOUNDS: Final = {
     "max_length 20": "addresses carriers method parcels postalCode source",
     "max_length 30": "field specification",
     "max_length 40": """
-        deliveredAt dueOn encoding from orderDate processedAt receivedAt shippedAt to""",
+        deliveredAt dueOn encoding from orderDate processedAt receivedAt shippedAt to
+        updatedFrom""",
     "max_length 50": """
         addTags barcode carrier choices columns format mapping method name number
         paymentMethod reason removeTags source tag tags""",

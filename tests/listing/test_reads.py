@@ -368,6 +368,11 @@ QUESTIONS: dict[str, tuple[dict[str, Any], list[str], int]] = {
     ),
     "… whose number no cell has": ({"where": {"owner": ["ann"]}}, ["owner=ann"], 1),
     "another order without a filter": ({"order": "name"}, ["*name"], 1),
+    "a range of another order": (
+        {"where": {"type": ["hat"]}, "order": "name", "within": listing.Range("red")},
+        ["*name"],
+        1,
+    ),
     "several filters, more than three values, or further on": (
         {"where": {"type": ["hat"], "status": ["ACTIVE"]}},
         ["status=ACTIVE"],

@@ -5,6 +5,7 @@ Written by `generate.py` from the description of the API: do not edit.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any, Literal, TypeAlias
 
@@ -168,7 +169,7 @@ TransactionKind: TypeAlias = Literal["PAYMENT", "REFUND", "VOID"]
 UnknownColumnsMode: TypeAlias = Literal["ask", "fail"]
 """What happens to a file that is not recognised."""
 
-CreateProducts: TypeAlias = "list[CreateProduct] | list[ProductRow]"
+CreateProducts: TypeAlias = "Sequence[CreateProduct | ProductRow]"
 """The rows of a bulk call; each succeeds or fails independently."""
 
 
@@ -516,14 +517,14 @@ class AuditRecord(TypedDict):
 class BulkOrderEdit(TypedDict):
     """The orders, by `ids`, by `filters` or all of them, and the change."""
 
-    filters: NotRequired[dict[str, Any]]
+    filters: NotRequired[dict[str, Any] | None]
     """Query parameters of the list, except page, limit, cursor and sort"""
-    all: NotRequired[bool]
+    all: NotRequired[bool | None]
     """All records, with no `ids` and no `filters`."""
     ids: NotRequired[list[str] | None]
     """Identifiers, up to 500."""
-    dryRun: NotRequired[bool]
-    """Report what would change, and change nothing."""
+    dryRun: NotRequired[bool | None]
+    """Report what would change, and change nothing. Default: `false`."""
     change: OrderEdit
     """What is changed."""
 
@@ -531,14 +532,14 @@ class BulkOrderEdit(TypedDict):
 class BulkProductEdit(TypedDict):
     """The products, by `ids`, by `filters` or all of them, and the change."""
 
-    filters: NotRequired[dict[str, Any]]
+    filters: NotRequired[dict[str, Any] | None]
     """Query parameters of the list, except page, limit, cursor and sort"""
-    all: NotRequired[bool]
+    all: NotRequired[bool | None]
     """All records, with no `ids` and no `filters`."""
     ids: NotRequired[list[str] | None]
     """Identifiers, up to 500."""
-    dryRun: NotRequired[bool]
-    """Report what would change, and change nothing."""
+    dryRun: NotRequired[bool | None]
+    """Report what would change, and change nothing. Default: `false`."""
     change: ProductEdit
     """What is changed."""
 
@@ -651,9 +652,9 @@ class ChosenMapping(TypedDict):
     columns are shown again. Otherwise the fields of its columns, or a known format with
     changes."""
 
-    encoding: NotRequired[str]
+    encoding: NotRequired[str | None]
     """The file's encoding, such as cp1250; default: detected."""
-    delimiter: NotRequired[str]
+    delimiter: NotRequired[str | None]
     """Between cells; default: detected."""
     headerRow: NotRequired[int | None]
     """Line of the header, 0: there is none; default: detected."""
@@ -668,18 +669,18 @@ class ChosenMapping(TypedDict):
 class CloseOrder(TypedDict):
     """What an order keeps when it ends; the rest of the money goes back."""
 
-    keep: NotRequired[Amount]
-    """The money to keep, at most what was paid and not refunded."""
+    keep: NotRequired[Amount | None]
+    """The money to keep, at most what was paid and not refunded. Default: `0`."""
     reason: str
     """Why it ends."""
-    restock: NotRequired[bool]
-    """Return its pieces to the stock, unless it was shipped."""
-    refunds: NotRequired[list[CloseRefund]]
+    restock: NotRequired[bool | None]
+    """Return its pieces to the stock, unless it was shipped. Default: `true`."""
+    refunds: NotRequired[list[CloseRefund] | None]
     """How the rest goes back; default: as it was paid."""
     method: NotRequired[str | None]
     """Return all of the rest by this method."""
-    dryRun: NotRequired[bool]
-    """Only say what would happen."""
+    dryRun: NotRequired[bool | None]
+    """Only say what would happen. Default: `false`."""
 
 
 class ClosePreview(TypedDict):
@@ -715,9 +716,9 @@ class CompareAtPriceChange(TypedDict):
 
     set: NotRequired[Amount | None]
     """The new amount."""
-    clear: NotRequired[bool]
+    clear: NotRequired[bool | None]
     """Remove it."""
-    fromPrice: NotRequired[bool]
+    fromPrice: NotRequired[bool | None]
     """The price before this change becomes the compare-at price."""
 
 
@@ -737,7 +738,7 @@ class CountedLine(TypedDict):
     """Id of the variant, `var_…`."""
     counted: int
     """Pieces that are there."""
-    add: NotRequired[bool]
+    add: NotRequired[bool | None]
     """Add them to what was counted before, such as on another shelf."""
 
 
@@ -790,43 +791,43 @@ class CreateCustomer(TypedDict):
 class CreateExport(TypedDict):
     """The records to export, and the format."""
 
-    filters: NotRequired[dict[str, Any]]
+    filters: NotRequired[dict[str, Any] | None]
     """Query parameters of the list, except page, limit, cursor and sort"""
-    all: NotRequired[bool]
+    all: NotRequired[bool | None]
     """All records, with no `ids` and no `filters`."""
     type: ExportType
     """Which records."""
-    format: NotRequired[ExportFormat]
-    """jsonl: a record a line, as the API shows it"""
-    columns: NotRequired[ExportColumns]
-    """Of a CSV of products"""
+    format: NotRequired[ExportFormat | None]
+    """jsonl: a record a line, as the API shows it. Default: `csv`."""
+    columns: NotRequired[ExportColumns | None]
+    """Of a CSV of products. Default: `backroom`."""
 
 
 class CreateImportUpload(TypedDict):
     """A file that will be uploaded, and how it is imported."""
 
-    encoding: NotRequired[str]
+    encoding: NotRequired[str | None]
     """The file's encoding, such as cp1250; default: detected."""
-    delimiter: NotRequired[str]
+    delimiter: NotRequired[str | None]
     """Between cells; default: detected."""
     headerRow: NotRequired[int | None]
     """Line of the header, 0: there is none; default: detected."""
-    mode: NotRequired[ImportMode]
-    """upsert, create (new only) or update (existing only)."""
-    dryRun: NotRequired[bool]
-    """Report what would happen, and write no product."""
-    allowZeroPrices: NotRequired[bool]
-    """Allow prices above zero to become zero."""
-    onUnknownColumns: NotRequired[UnknownColumnsMode]
-    """`ask`: the job waits for a mapping; `fail`: it fails."""
-    savedMapping: NotRequired[str]
+    mode: NotRequired[ImportMode | None]
+    """upsert, create (new only) or update (existing only). Default: `upsert`."""
+    dryRun: NotRequired[bool | None]
+    """Report what would happen, and write no product. Default: `false`."""
+    allowZeroPrices: NotRequired[bool | None]
+    """Allow prices above zero to become zero. Default: `false`."""
+    onUnknownColumns: NotRequired[UnknownColumnsMode | None]
+    """`ask`: the job waits for a mapping; `fail`: it fails. Default: `ask`."""
+    savedMapping: NotRequired[str | None]
     """Name of the saved mapping to use."""
-    sheet: NotRequired[str]
+    sheet: NotRequired[str | None]
     """A workbook's sheet; default: the first."""
-    location: NotRequired[str]
+    location: NotRequired[str | None]
     """The location whose stock is read; default: all."""
-    review: NotRequired[bool]
-    """Wait for confirmation even if the file is recognised."""
+    review: NotRequired[bool | None]
+    """Wait for confirmation even if the file is recognised. Default: `false`."""
     fileName: str
     """Name of the file."""
     mapping: NotRequired[dict[str, str | None] | None]
@@ -857,8 +858,8 @@ class CreateOrder(TypedDict):
     """Employee who sold it, `emp_…`; null: none."""
     lineItems: list[LineItemInput]
     """Items of the order."""
-    stockPolicy: NotRequired[StockPolicy]
-    """How much tracked stock the order takes."""
+    stockPolicy: NotRequired[StockPolicy | None]
+    """How much tracked stock the order takes. Default: `CHECK`."""
     currency: NotRequired[str | None]
     """The shop's currency, ISO 4217."""
     discount: NotRequired[DiscountInput | None]
@@ -893,8 +894,8 @@ class CreateOrder(TypedDict):
     """At most 24 hours ahead. Without an offset it is a time of the shop's zone."""
     processedAt: NotRequired[str | None]
     """The same as orderDate, which counts if both are sent."""
-    dryRun: NotRequired[bool]
-    """Only say what the order would be."""
+    dryRun: NotRequired[bool | None]
+    """Only say what the order would be. Default: `false`."""
 
 
 class CreateProduct(TypedDict):
@@ -905,7 +906,7 @@ class CreateProduct(TypedDict):
     description: NotRequired[str | None]
     """Free text."""
     status: NotRequired[ProductStatus | None]
-    """Its state."""
+    """Its state. Default: `DRAFT`."""
     price: NotRequired[Amount | None]
     """A decimal amount, in the shop's currency."""
     compareAtPrice: NotRequired[Amount | None]
@@ -921,7 +922,7 @@ class CreateProduct(TypedDict):
     storefront: NotRequired[str | None]
     """The storefront that it is assigned to; null: all."""
     published: NotRequired[bool | None]
-    """Whether the storefront may show it."""
+    """Whether the storefront may show it. Default: `true`."""
     images: NotRequired[list[ImageInput] | None]
     """Images, the main one first."""
     seo: NotRequired[SeoInput | None]
@@ -950,7 +951,7 @@ CreateReport = TypedDict(
     "CreateReport",
     {
         "type": "Required[ReportType]",
-        "by": "NotRequired[ReportBy]",
+        "by": "NotRequired[ReportBy | None]",
         "from": "Required[str]",
         "to": "Required[str]",
         "productId": "NotRequired[str | None]",
@@ -964,26 +965,26 @@ class CreateShipment(TypedDict):
 
     lines: NotRequired[list[ShipmentLineInput] | None]
     """What is shipped; default: all that is left."""
-    method: NotRequired[ShippingMethod]
-    """How it reached the customer."""
+    method: NotRequired[ShippingMethod | None]
+    """How it reached the customer. Default: `PARCEL`."""
     carrier: NotRequired[str | None]
     """Who carries it."""
-    parcels: NotRequired[list[ParcelInput]]
+    parcels: NotRequired[list[ParcelInput] | None]
     """Its parcels."""
     note: NotRequired[str | None]
     """Free text about it."""
     shippedAt: NotRequired[str | None]
     """At most 24 hours ahead; now. Without an offset it is a time of the shop's zone."""
-    dryRun: NotRequired[bool]
-    """Only say what would happen."""
+    dryRun: NotRequired[bool | None]
+    """Only say what would happen. Default: `false`."""
 
 
 class CreateStockCount(TypedDict):
     """What is counted: variants, or all of the products that match filters, if they are tracked."""
 
-    filters: NotRequired[dict[str, Any]]
+    filters: NotRequired[dict[str, Any] | None]
     """Query parameters of the list, except page, limit, cursor and sort"""
-    all: NotRequired[bool]
+    all: NotRequired[bool | None]
     """All records, with no `ids` and no `filters`."""
     name: str
     """Such as the room or the shelf."""
@@ -1023,8 +1024,8 @@ class CreateWebhook(TypedDict):
     """Gets an e-mail when deliveries fail. Without it, the shop's address does."""
     description: NotRequired[str | None]
     """Free text."""
-    enabled: NotRequired[bool]
-    """false pauses it: new events make no deliveries, and pending ones wait."""
+    enabled: NotRequired[bool | None]
+    """false pauses it: new events make no deliveries, and pending ones wait. Default: `true`."""
     filter: NotRequired[dict[str, Any] | None]
     """A pattern (docs/webhooks.md#filters): events whose body does not fit are not sent."""
 
@@ -1373,11 +1374,11 @@ class DiscountInput(TypedDict):
 class EditOrder(TypedDict):
     """What changes; absent fields stay. Lines and amounts change until the order is SHIPPED."""
 
-    add: NotRequired[list[LineItemInput]]
+    add: NotRequired[list[LineItemInput] | None]
     """New lines."""
-    change: NotRequired[list[LineChange]]
+    change: NotRequired[list[LineChange] | None]
     """Lines that stay, with new values."""
-    remove: NotRequired[list[str]]
+    remove: NotRequired[list[str] | None]
     """Ids of the lines that go."""
     discount: NotRequired[DiscountInput | None]
     """What is taken off the subtotal; null: nothing."""
@@ -1395,7 +1396,7 @@ class EditOrder(TypedDict):
     """At most 24 hours ahead. Without an offset it is a time of the shop's zone."""
     reason: str
     """Why it is edited."""
-    dryRun: NotRequired[bool]
+    dryRun: NotRequired[bool | None]
     """Only say what would change."""
 
 
@@ -1946,7 +1947,7 @@ class LineChange(TypedDict):
     """true: it is made, and its stock returns; false: it takes stock."""
     dueOn: NotRequired[str | None]
     """null: the order's day."""
-    specification: NotRequired[list[SpecifiedValueInput]]
+    specification: NotRequired[list[SpecifiedValueInput] | None]
     """What exactly is ordered."""
 
 
@@ -2012,7 +2013,7 @@ class LineItemInput(TypedDict):
     """Make it for this order, without stock; default: the product's `madeToOrder`."""
     dueOn: NotRequired[str | None]
     """Its own day, of the shop; null: the order's, if any."""
-    specification: NotRequired[list[SpecifiedValueInput]]
+    specification: NotRequired[list[SpecifiedValueInput] | None]
     """What exactly is ordered."""
 
 
@@ -2438,9 +2439,9 @@ class OrderEdit(TypedDict):
     """Its state."""
     salesRepId: NotRequired[str | None]
     """Employee who sold it, `emp_…`; null: none."""
-    addTags: NotRequired[list[str]]
+    addTags: NotRequired[list[str] | None]
     """Tags to add."""
-    removeTags: NotRequired[list[str]]
+    removeTags: NotRequired[list[str] | None]
     """Tags to remove."""
 
 
@@ -2512,9 +2513,9 @@ class OrderPaidEvent(TypedDict):
 class OrderPreview(TypedDict):
     """The order that the same request without `dryRun` would create now. It has no ids."""
 
-    id: None
+    id: str | None
     """Always null."""
-    number: None
+    number: str | None
     """Always null."""
     status: OrderStatus
     """Its state."""
@@ -2673,8 +2674,8 @@ class PaymentInput(TypedDict):
     """At most 24 hours ahead; now. Without an offset it is a time of the shop's zone."""
     tendered: NotRequired[Amount | None]
     """Cash that was handed over."""
-    allowOverpayment: NotRequired[bool]
-    """Accept more than is due."""
+    allowOverpayment: NotRequired[bool | None]
+    """Accept more than is due. Default: `false`."""
 
 
 class PaymentVoidedEvent(TypedDict):
@@ -2916,9 +2917,9 @@ class ProductEdit(TypedDict):
     """Who makes or supplies it."""
     lowStockThreshold: NotRequired[int | None]
     """A stock below this is low."""
-    addTags: NotRequired[list[str]]
+    addTags: NotRequired[list[str] | None]
     """Tags to add."""
-    removeTags: NotRequired[list[str]]
+    removeTags: NotRequired[list[str] | None]
     """Tags to remove."""
     price: NotRequired[PriceChange | None]
     """The change of the prices of the product and its variants."""
@@ -3128,7 +3129,7 @@ class RecoverDeliveries(TypedDict):
     since: str
     """ISO 8601. Without an offset it is a time of the shop's zone."""
     dryRun: NotRequired[bool | None]
-    """Only count"""
+    """Only count. Default: `true`."""
 
 
 class RecoveryResult(TypedDict):
@@ -3183,7 +3184,7 @@ class RefundCreatedEvent(TypedDict):
 class RefundInput(TypedDict):
     """Lines, shipping or an amount."""
 
-    lines: NotRequired[list[RefundLineInput]]
+    lines: NotRequired[list[RefundLineInput] | None]
     """What comes back."""
     shipping: NotRequired[Amount | None]
     """The part of the order's shipping."""
@@ -3199,8 +3200,8 @@ class RefundInput(TypedDict):
     """Why, such as DAMAGED."""
     note: NotRequired[str | None]
     """Free text about it."""
-    dryRun: NotRequired[bool]
-    """Only say what would be refunded."""
+    dryRun: NotRequired[bool | None]
+    """Only say what would be refunded. Default: `false`."""
 
 
 class RefundLineInput(TypedDict):
@@ -3401,7 +3402,8 @@ class RotateSecret(TypedDict):
     """How long the previous secret also signs."""
 
     overlapHours: NotRequired[int]
-    """How long the previous secret also signs. Without it, or with 0, it ends at once"""
+    """How long the previous secret also signs. Without it, or with 0, it ends at once. Default:
+    `0`."""
 
 
 class Sales(TypedDict):
@@ -3524,7 +3526,7 @@ class ShipmentChange(TypedDict):
 
     carrier: NotRequired[str | None]
     """Who carries it."""
-    parcels: NotRequired[list[ParcelInput]]
+    parcels: NotRequired[list[ParcelInput] | None]
     """Its parcels."""
     note: NotRequired[str | None]
     """Free text about it."""
@@ -3651,9 +3653,9 @@ class SpecifiedNameInput(TypedDict):
 
     name: str
     """Name, such as Ring size."""
-    required: NotRequired[bool]
+    required: NotRequired[bool | None]
     """Whether work lacks details without a value of it."""
-    choices: NotRequired[list[str]]
+    choices: NotRequired[list[str] | None]
     """Its usual values; none: any text."""
 
 
@@ -3763,8 +3765,8 @@ class StockMove(TypedDict):
 
     variantId: str
     """Id of the variant, `var_…`."""
-    by: NotRequired[int]
-    """Pieces that came in, or went out (negative)"""
+    by: NotRequired[int | None]
+    """Pieces that came in, or went out (negative). Default: `0`."""
     to: NotRequired[int | None]
     """Pieces that are in stock now"""
     reason: str
@@ -3795,12 +3797,12 @@ class TakePayments(TypedDict):
     """At most 24 hours ahead; now. Without an offset it is a time of the shop's zone."""
     tendered: NotRequired[Amount | None]
     """Cash that was handed over."""
-    allowOverpayment: NotRequired[bool]
-    """Accept more than is due."""
+    allowOverpayment: NotRequired[bool | None]
+    """Accept more than is due. Default: `false`."""
     payments: NotRequired[list[PaymentInput] | None]
     """Several payments: all of them are recorded, or none."""
-    dryRun: NotRequired[bool]
-    """Only say what would be recorded."""
+    dryRun: NotRequired[bool | None]
+    """Only say what would be recorded. Default: `false`."""
 
 
 class TestDelivery(TypedDict):
@@ -3841,8 +3843,8 @@ class TestEvent(TypedDict):
 
     event: NotRequired[EventKind | None]
     """Default: the first of the endpoint's events"""
-    dryRun: NotRequired[bool]
-    """Send nothing; only report whether the event passes the filter"""
+    dryRun: NotRequired[bool | None]
+    """Send nothing; only report whether the event passes the filter. Default: `false`."""
     filter: NotRequired[dict[str, Any] | None]
     """With `dryRun`: instead of the webhook's own"""
     data: NotRequired[dict[str, Any] | None]

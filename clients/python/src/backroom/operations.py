@@ -560,7 +560,9 @@ class Operations:
         self,
         *,
         type: FacetOf,
-        field: str,
+        field: Literal[
+            "paymentMethod", "salesRepId", "source", "storefront", "tag", "type", "vendor"
+        ],
         search: str | None = None,
         limit: int | None = None,
         timeout: float | None = None,
@@ -2477,7 +2479,7 @@ class Operations:
         return answer
 
     def test_webhook(
-        self, id: str, body: TestEvent, *, timeout: float | None = None
+        self, id: str, body: TestEvent | None = None, *, timeout: float | None = None
     ) -> TriedEvent | TestDelivery:
         """Send a test event.
 

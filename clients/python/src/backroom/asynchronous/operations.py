@@ -560,7 +560,9 @@ class AsyncOperations:
         self,
         *,
         type: FacetOf,
-        field: str,
+        field: Literal[
+            "paymentMethod", "salesRepId", "source", "storefront", "tag", "type", "vendor"
+        ],
         search: str | None = None,
         limit: int | None = None,
         timeout: float | None = None,
@@ -2483,7 +2485,7 @@ class AsyncOperations:
         return answer
 
     async def test_webhook(
-        self, id: str, body: TestEvent, *, timeout: float | None = None
+        self, id: str, body: TestEvent | None = None, *, timeout: float | None = None
     ) -> TriedEvent | TestDelivery:
         """Send a test event.
 
