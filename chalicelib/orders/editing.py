@@ -299,7 +299,8 @@ def _set_quantity(
     if line["make"]:
         line["quantity"] = quantity
         return
-    skipped = line["quantity"] - refunded - taken - line["oversold"]
+    missing = min(line["oversold"], line["quantity"] - refunded - taken)  # others were refunded
+    skipped = line["quantity"] - refunded - taken - missing
     untaken = max(skipped, line.get("untaken", 0))
     if more > 0 and (id := line["variantId"]):
         product = products.get(ids.product_of(id))
@@ -310,11 +311,10 @@ def _set_quantity(
         elif id in product.quantities:
             taken += max(0, more - (untaken - skipped))  # first those that the stock never had
     # Fewer pieces take off what was missing first, then what an edit may have taken last.
-    missing = line["oversold"] + min(0, more)
+    missing += min(0, more)
     kept = min(line["taken"], pieces.at_customer)  # what was shipped does not return
     taken = max(kept, min(taken + min(0, missing), left))
-    oversold = min(max(0, missing), left - taken)
-    line |= {"quantity": quantity, "taken": taken, "oversold": oversold}
+    line |= {"quantity": quantity, "taken": taken, "oversold": max(0, missing)}
     if untaken:
         line["untaken"] = untaken
 

@@ -276,6 +276,8 @@ def _refund_lines(
             back = min(part.quantity - returned, in_house)
         is_wanted = part.restock is not False and line["variantId"] not in gone_variants
         line["taken"] -= taken
+        if "untaken" in line:
+            line["untaken"] = max(0, line["untaken"] - (part.quantity - taken))
         parts.append(
             {
                 "lineItemId": line["id"],

@@ -96,6 +96,10 @@ def test_an_edit_takes_a_line_out_of_the_stock_or_into_it(shop: Shop) -> None:
     refused = order.edit(change=[order.first_line(make=False)])
     assert (refused.status, refused.json["code"]) == (422, "insufficient_stock")
     assert stock_of(shop, tracked) == 5
+    order.moved("PAID")
+    assert order.refund(lines=[order.first_line(quantity=2)]).status == 201
+    assert order.edit(change=[order.first_line(make=False)]).status == 200
+    assert stock_of(shop, tracked) == 1, "two of the six were refunded"
     assert counts_agree()
 
 

@@ -12,7 +12,16 @@ from typing import Any
 
 import pytest
 
-from tests.orders.build import ORDERS, Order, counts_agree, line, new_order, stock_of, variant
+from tests.orders.build import (
+    ORDERS,
+    Order,
+    counts_agree,
+    line,
+    move_stock,
+    new_order,
+    stock_of,
+    variant,
+)
 from tests.stock.build import agrees, fanned_out
 from tests.support.dynamodb_double import Crash, Double, Fault
 from tests.support.shop import Answer, Shop
@@ -24,13 +33,15 @@ OPEN = {"PAID", "PROCESSING"}
 
 @dataclass
 class Line:
-    """Where the pieces of a line are. `taken`: of the stock, and not decided about."""
+    """Where the pieces of a line are. `taken`: of the stock, and not decided about. `untaken`: how
+    many pieces the line may have that the stock never had (SKIP)."""
 
     id: str
     variant: str
     quantity: int
     taken: int
     stock: int
+    untaken: int
     shipped: int = 0
     withdrawn: int = 0
     returned: int = 0
@@ -38,6 +49,11 @@ class Line:
     @property
     def to_ship(self) -> int:
         return self.quantity - self.shipped - self.withdrawn
+
+    @property
+    def rest(self) -> int:
+        """Pieces that are not refunded, and were not taken."""
+        return self.quantity - self.withdrawn - self.returned - self.taken
 
     @property
     def in_house(self) -> int:
@@ -49,16 +65,17 @@ class Walk:
 
     def __init__(self, shop: Shop, dynamodb: Double, chance: random.Random) -> None:
         self.shop, self.dynamodb, self.chance = shop, dynamodb, chance
-        self.is_forced = chance.random() < 0.3
-        stocks = [chance.randint(0, 3) if self.is_forced else 20 for _ in range(2)]
+        self.policy = chance.choices(["CHECK", "FORCE", "SKIP"], [4, 3, 3])[0]
+        stocks = [chance.randint(0, 3) if self.policy == "FORCE" else 20 for _ in range(2)]
         sold = [(variant(shop, stock), chance.randint(1, 5)) for stock in stocks]
         lines = [line(id, pieces, price="10.00") for id, pieces in sold]
-        more = {"stockPolicy": "FORCE"} if self.is_forced else {}
-        made = shop.made(ORDERS, new_order(*lines, paymentStatus="PAID", **more))
+        asked = new_order(*lines, paymentStatus="PAID", stockPolicy=self.policy)
+        made = shop.made(ORDERS, asked)
         self.order, self.lines = Order(shop, ORDERS, made), list[Line]()
         for one, (id, pieces), stock in zip(made["lineItems"], sold, stocks, strict=True):
-            taken = min(pieces, stock)
-            self.lines.append(Line(one["id"], id, pieces, taken, stock - taken))
+            taken = 0 if self.policy == "SKIP" else min(pieces, stock)
+            untaken = pieces if self.policy == "SKIP" else 0
+            self.lines.append(Line(one["id"], id, pieces, taken, stock - taken, untaken))
         self.status, self.is_closed, self.is_deleted = "PAID", False, False
         self.shipments: list[tuple[dict[str, int], list[str]]] = []  # pieces, state
         self.keys = 0
@@ -108,7 +125,8 @@ class Walk:
 
     def step(self) -> None:
         acts = [self.ship] * 4 + [self.cancel, self.refund, self.refund, self.edit, self.move]
-        acts += [self.deliver] + [self.close, self.delete] * (self.chance.random() < 0.15)
+        acts += [self.receive, self.deliver]
+        acts += [self.close, self.delete] * (self.chance.random() < 0.15)
         self.chance.choice(acts)()
 
     def ship(self) -> None:
@@ -179,27 +197,38 @@ class Walk:
             return
         back = min(pieces - returned, one.in_house) if restock is None else 0
         back = min(one.taken, pieces) if restock else back
+        one.untaken = max(0, one.untaken - max(0, pieces - one.taken))
         one.taken -= min(one.taken, pieces)
         one.stock += back
         one.returned += returned
         one.withdrawn += pieces - returned
 
+    def receive(self) -> None:
+        one = self.chance.choice(self.lines)
+        assert move_stock(self.shop, one.variant, by=3).status == 200
+        one.stock += 3
+
     def edit(self) -> None:
-        if self.is_forced:
-            return
         one, quantity = self.chance.choice(self.lines), self.chance.randint(1, 6)
         change = {"change": [{"lineItemId": one.id, "quantity": quantity}], "reason": "Asked"}
         answer = self.ask("/edit", change)
+        more = quantity - one.quantity
+        taken = one.taken + max(0, more - max(0, one.untaken - one.rest))
+        if more < 0:  # first what was missing, then what was taken and is here
+            fewer = max(0, -more - one.rest) if self.policy == "FORCE" else -more
+            taken = max(min(one.taken, one.shipped - one.returned), one.taken - fewer)
         if self.is_closed or self.status not in OPEN:
             assert answer.json["code"] in {"order_closed", "too_late"}
         elif quantity < one.withdrawn + one.returned:
             assert answer.json["code"] == "below_refunded"
         elif one.shipped and quantity < one.withdrawn + one.shipped:
             assert answer.json["code"] == "below_shipped"
+        elif taken - one.taken > one.stock:
+            assert answer.json["code"] == "insufficient_stock"
         else:
             assert answer.status == 200, answer.text
-            more = quantity - one.quantity
-            one.quantity, one.taken, one.stock = quantity, one.taken + more, one.stock - more
+            one.stock -= taken - one.taken
+            one.quantity, one.taken = quantity, taken
 
     def move(self) -> None:
         to = {"PAID": "PROCESSING", "PROCESSING": "SHIPPED"}.get(self.status, "DELIVERED")

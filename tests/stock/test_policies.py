@@ -1,5 +1,6 @@
 """Selling what the screen denies (`stockPolicy`): never below 0, every piece accounted for."""
 
+import random
 from typing import Any
 
 import pytest
@@ -91,13 +92,90 @@ def test_an_edit_of_an_oversold_line(
 def test_an_edit_and_back_again_leaves_the_stock_as_it_was(
     shop: Shop, dynamodb: Double, policy: str
 ) -> None:
-    """Also of a line that took nothing, by its policy or because the variant was not tracked."""
-    id = variant(shop, 10 if policy == "SKIP" else None)
-    order = placed(shop, line(id, 3), stockPolicy=policy)
-    set_stock(shop, id, 10)
-    for quantity, stock in ((5, 8), (4, 9), (3, 10), (2, 10)):
-        assert order.edit(change=[order.first_line(quantity=quantity)]).status == 200
-        assert stock_of(shop, id) == stock
+    """Also of a line that took nothing, by its policy or because the variant was not tracked: the
+    three pieces that the stock never had are never taken from it, on whatever way."""
+    for seed in range(8):
+        id, chance = variant(shop, 10 if policy == "SKIP" else None), random.Random(seed)
+        order = placed(shop, line(id, 3), stockPolicy=policy)
+        set_stock(shop, id, 10)
+        for quantity in (1, 3, *(chance.randint(1, 7) for _ in range(8))):
+            assert order.edit(change=[order.first_line(quantity=quantity)]).status == 200
+            assert stock_of(shop, id) == 10 - max(0, quantity - 3)
+        order.moved("CANCELLED")
+        assert stock_of(shop, id) == 10
+    fanned_out(dynamodb)
+    agrees(shop)
+
+
+@pytest.mark.parametrize("policy", ["CHECK", "FORCE", "SKIP"])
+def test_a_line_takes_what_a_model_says_on_any_way_of_edits_and_refunds(
+    shop: Shop, dynamodb: Double, policy: str
+) -> None:
+    """Of a line, `taken` pieces are of the stock. The others were missing (FORCE), and stay so
+    until there are fewer; or the stock never has them (SKIP), up to `untaken`."""
+    for seed in range(25):
+        chance = random.Random(seed)
+        stock = chance.randint(0, 3) if policy == "FORCE" else 9
+        quantity, left = (chance.randint(1, 4),) * 2
+        id = variant(shop, stock)
+        order = placed(shop, line(id, quantity), stockPolicy=policy, paymentStatus="PAID")
+        taken = 0 if policy == "SKIP" else min(quantity, stock)
+        untaken = quantity if policy == "SKIP" else 0
+        stock -= taken
+        for _ in range(8):
+            more, act = chance.randint(-2, 3), chance.choice(["edit", "edit", "refund", "receive"])
+            if act == "receive":
+                assert move_stock(shop, id, by=2).status == 200
+                stock += 2
+            elif act == "refund":
+                pieces = min(left, chance.randint(1, 2))
+                part = order.first_line(quantity=pieces, restock=True)
+                if not pieces or order.refund(amount="0.01", lines=[part]).status != 201:
+                    continue
+                back = min(taken, pieces)
+                taken, stock, left = taken - back, stock + back, left - pieces
+                untaken = max(0, untaken - (pieces - back))
+            elif left + more >= 0 and quantity + more >= 1:
+                rest = left - taken
+                fewer = max(0, -more - rest) if policy == "FORCE" else -more
+                gain = max(0, more - max(0, untaken - rest)) if more > 0 else -min(taken, fewer)
+                answer = order.edit(change=[order.first_line(quantity=quantity + more)])
+                if gain > stock:
+                    assert answer.json["code"] == "insufficient_stock"
+                    continue
+                assert answer.status == 200, answer.text
+                taken, stock, left, quantity = (
+                    taken + gain,
+                    stock - gain,
+                    left + more,
+                    quantity + more,
+                )
+            assert stock_of(shop, id) == stock, (seed, act)
+        order.moved("REFUNDED")
+        assert stock_of(shop, id) == stock + taken
+    fanned_out(dynamodb)
+    agrees(shop)
+
+
+@pytest.mark.parametrize("refunded", [1, 2, 3])
+@pytest.mark.parametrize(("policy", "stock"), [("FORCE", 1), ("FORCE", 0), ("SKIP", 10)])
+def test_an_added_piece_is_taken_also_after_a_refund_of_what_was_not_taken(
+    shop: Shop, dynamodb: Double, policy: str, stock: int, refunded: int
+) -> None:
+    """On whatever way: refunded at once, or after the line had fewer pieces."""
+    for ways in ((4,), (refunded, 4)):
+        id = variant(shop, stock)
+        order = placed(shop, line(id, 3), stockPolicy=policy, paymentStatus="PAID")
+        set_stock(shop, id, 10)
+        if len(ways) > 1:
+            assert order.edit(change=[order.first_line(quantity=ways[0])]).status == 200
+        left = stock_of(shop, id)
+        part = order.first_line(quantity=refunded, restock=False)
+        assert order.refund(amount="0.01", lines=[part]).status == 201
+        answer = order.edit(change=[order.first_line(quantity=4)])
+        assert answer.status == 200, answer.text
+        more = 1 if policy == "SKIP" or len(ways) == 1 else 4 - ways[0]
+        assert stock_of(shop, id) == (left or 0) - more, (ways, sizes(answer.json))
     fanned_out(dynamodb)
     agrees(shop)
 
