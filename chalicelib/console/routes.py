@@ -14,7 +14,7 @@ from urllib.parse import quote, unquote
 from chalice.app import Blueprint, HeadersType, Response
 
 from chalicelib import __version__, settings
-from chalicelib.console import facts
+from chalicelib.console import facts, reference
 from chalicelib.request.answer import reply
 from chalicelib.request.call import current, entity_tags, header
 
@@ -63,15 +63,44 @@ def serve_file() -> Response:
     reloads.
     """
     proxy_path = str((current().request.uri_params or {}).get("proxy", ""))
-    kind, _, below = proxy_path.partition("/")
+    kind, slash, below = proxy_path.partition("/")
+    if kind == "reference":
+        return _serve_reference(below) if below else _show_reference(slash)
     if kind != "assets":
         up = "../" * (proxy_path.count("/") + 1)
         # Decoded first: some gateways have decoded it, and an encoded one would be encoded twice.
         encoded = quote(unquote(proxy_path), safe="/")
         return _reply_text("", {"Location": f"{up}console#/{encoded}"}, status=302)
     version, _, name = below.partition("/")
-    text = _load_files().get(name)
-    if text is None or version != _version():
+    return _reply_file(_load_files().get(name) if version == _version() else None, name)
+
+
+def _show_reference(slash: str) -> Response:
+    """Answer the page of the API reference."""
+    path = str(current().request.context.get("path", ""))
+    if slash or path.endswith("/"):
+        return _reply_text("", {"Location": "../../console/reference"}, status=302)
+    headers = {
+        "Cache-Control": "no-cache",
+        "Content-Security-Policy": _policy("default dompurify"),
+        "Content-Type": _TYPES[".html"],
+        "X-Frame-Options": "DENY",
+    }
+    text = reference.load_files()[reference.PAGE].replace("VERSION", reference.version())
+    return _reply_text(text, headers)
+
+
+def _serve_reference(below: str) -> Response:
+    """Answer a file of `/console/reference/<version>/`."""
+    version, _, name = below.partition("/")
+    files = reference.load_files()
+    is_there = version == reference.version() and name != reference.PAGE
+    return _reply_file(files.get(name) if is_there else None, name)
+
+
+def _reply_file(text: str | None, name: str) -> Response:
+    """Answer a file that never changes under its address; 404 if there is none."""
+    if text is None:
         plain = {"Cache-Control": "no-store", "Content-Type": "text/plain; charset=utf-8"}
         return _reply_text("There is no such file in this version.", plain, status=404)
     kept = {"Cache-Control": _YEAR, "Vary": "Accept-Encoding"}
@@ -86,6 +115,7 @@ def links() -> Response:
     base = called if settings.base_path() is None else settings.base_path()
     links = {
         "console": f"{base}/console",
+        "reference": f"{base}/console/reference",
         "description": f"{base}/api/openapi.json",
         "storefront": f"{base}/api/products",
         "admin": f"{base}/api/admin/me",
@@ -96,6 +126,7 @@ def links() -> Response:
         return reply(200, about, headers=varies)
     page = (
         f'<!doctype html><title>Backroom</title><p><a href="{links["console"]}">Console</a>'
+        f'<p><a href="{links["reference"]}">API reference</a>'
         f'<p><a href="{links["description"]}">API description (OpenAPI)</a>'
     )
     sent: HeadersType = {**varies, "Content-Type": _TYPES[".html"], "Location": links["console"]}
@@ -107,8 +138,11 @@ def _reply_text(text: str, headers: Mapping[str, str], status: int = 200) -> Res
     return Response(text, {**always, **headers}, status)
 
 
-def _policy() -> str:
-    """Only our own scripts and styles, no markup from text, no connections except to us and S3."""
+def _policy(markup: str = "'none'") -> str:
+    """Only our own scripts and styles, no connections except to us and S3.
+
+    `markup`: the names of the policies (of Trusted Types) that may make markup from text.
+    """
     uploads = settings.upload_origin()
     return "; ".join(
         (
@@ -122,7 +156,7 @@ def _policy() -> str:
             "form-action 'none'",
             "frame-ancestors 'none'",
             "require-trusted-types-for 'script'",
-            "trusted-types 'none'",
+            f"trusted-types {markup}",
         )
     )
 

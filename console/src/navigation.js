@@ -1,4 +1,5 @@
-// What the menu lists; the search for everything offers the same pages.
+// What the menu lists; the search for everything offers the same pages. Those without "/" at the beginning are beside the
+// console, below its address.
 
 export const MENU = [
   {
@@ -17,7 +18,7 @@ export const MENU = [
     items: [
       ["/settings/developer/webhooks", "Webhooks", "hook"],
       ["/settings/developer/deliveries", "Deliveries", "send"],
-      ["/reference", "API reference", "book"],
+      ["console/reference", "API reference", "book"],
     ],
   },
   {

@@ -11,7 +11,6 @@ export { show as keys } from "./pages/keys.js";
 export { show as "low-stock" } from "./pages/low-stock.js";
 export { show as nowhere } from "./pages/nowhere.js";
 export { show as receive } from "./pages/receive.js";
-export { show as reference } from "./pages/reference.js";
 export { show as reports } from "./pages/reports.js";
 export { show as shipments } from "./pages/shipments.js";
 export { show as webhook } from "./pages/webhook.js";

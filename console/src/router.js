@@ -26,7 +26,6 @@ const PAGES = [
   ["/settings/developer/deliveries", "deliveries", "ADMIN"],
   ["/settings/developer/deliveries/:id", "delivery", "ADMIN"],
   ["/settings/keys", "keys", "OWNER"],
-  ["/reference", "reference"],
 ];
 
 let shown = null;

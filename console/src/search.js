@@ -15,7 +15,9 @@ const PAGES = [
   ["Low stock", "/products/low-stock"],
   ["Receive", "/products/receive"],
   ["Counts", "/products/counts"],
-  ...MENU.flatMap(({ items }) => items).map(([path, name]) => [name, path]),
+  ...MENU.flatMap(({ items }) => items)
+    .filter(([path]) => path.startsWith("/"))
+    .map(([path, name]) => [name, path]),
   ["Open orders", "/orders?status=open"],
   ["Failed deliveries", "/settings/developer/deliveries?status=RETRYING,FAILED"],
 ];

@@ -66,6 +66,12 @@ def test_the_package_contains_no_tools_and_no_tests(unpacked: Path) -> None:
     assert not found & {"pip", "setuptools", "boto3", "botocore", "tests", "infra", "bench"}
 
 
+def test_the_package_has_what_the_reference_of_the_api_serves(unpacked: Path) -> None:
+    code = "from chalicelib.console import reference; print(len(reference.load_files()))"
+    environment = {"PYTHONPATH": str(unpacked)}
+    assert ran(sys.executable, "-S", "-c", code, cwd=unpacked, env=environment).stdout == "4\n"
+
+
 def test_what_api_gateway_answers_itself_has_a_code_and_can_be_read_by_a_page() -> None:
     template = package.build(package.CACHE).template
     (body,) = (

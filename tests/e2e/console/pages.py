@@ -53,5 +53,4 @@ def filled(owner: Api) -> list[str]:
         f"{developer}/deliveries?webhook={webhook['id']}",
         f"{developer}/deliveries/{delivery['id']}",
         "/settings/keys",
-        "/reference?search=orders",
     ]

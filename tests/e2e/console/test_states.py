@@ -1,6 +1,5 @@
 """Pages that load, that cannot be loaded, and that are empty."""
 
-import re
 from collections.abc import Callable
 
 import pytest
@@ -17,8 +16,8 @@ def broken(route: Route) -> None:
 
 def test_a_loading_page_shows_a_skeleton(desk: Desk) -> None:
     desk.open("/nowhere")
-    kept = desk.kept(re.compile("/api/admin/|/openapi.json"))
-    for address in ("/", "/orders", "/products/low-stock", "/reference"):
+    kept = desk.kept(ANY)
+    for address in ("/", "/orders", "/products/low-stock"):
         desk.page.evaluate("address => (location.hash = address)", address)
         while not kept:  # its modules come first
             desk.page.wait_for_timeout(50)
