@@ -165,7 +165,7 @@ def main() -> None:
             )
     print(
         "\n$/million: write units × $0.625 + read units × $0.125 a million, on demand, us-east-1;\n"
-        "Lambda and API Gateway come on top (docs/operations.md)."
+        "Lambda and API Gateway come on top (docs/costs.md)."
     )
 
 

@@ -58,7 +58,7 @@ LIST: Final = Operation("list or search", 6.00, 2.9, 2, 24)
 GET: Final = Operation("get", 0.88, 0.8, 1, 1.5)
 WRITE: Final = Operation("create a product", 54.38, 1.7, 2, 1.5)
 CHANGE: Final = Operation("update a product", 8.38, 1.8, 2, 1.5)
-ORDER: Final = Operation("place an order", 58.75, 2.5, 2, 1.5)  # of one line, and pay it
+ORDER: Final = Operation("order", 58.75, 2.5, 2, 1.5)  # of one line, and pay it
 STEP: Final = Operation("move an order", 29.50, 2.3, 2, 1.5)
 DELIVERY: Final = 3.45e-6  # full batches; alone in its batch:
 LONE_DELIVERY: Final = 8.64e-6
@@ -111,6 +111,20 @@ SHOPS: Final = (
         LONE_DELIVERY,
     ),
     Shop(
+        "1,000 orders a day",
+        30_000,
+        {
+            LIST: 4_500_000,
+            GET: 4_500_000,
+            WRITE: 3_000,
+            CHANGE: 150_000,
+            ORDER: 30_000,
+            STEP: 90_000,
+        },
+        300_000,
+        LONE_DELIVERY,
+    ),
+    Shop(
         "large",
         500_000,
         {
@@ -127,21 +141,37 @@ SHOPS: Final = (
 )
 
 
-def main() -> None:
-    print("Dollars a million requests\n")
+def render_requests() -> str:
+    """Return the table of what a million of each request costs, as docs/costs.md has it."""
     names = list(LIST.dollars)
-    print(f"{'':<18}" + "".join(f"{name:>12}" for name in [*names, "total"]))
+    rows = ["| Dollars a million | " + " | ".join([*names, "total"]) + " |"]
+    rows.append("|---" * (len(names) + 2) + "|")
     for operation in (LIST, GET, WRITE, CHANGE, ORDER, STEP):
         costs = [operation.dollars[name] * 1e6 for name in names]
-        print(f"{operation.name:<18}" + "".join(f"{c:>12.2f}" for c in [*costs, sum(costs)]))
-    print("\nDollars a month\n")
-    print(f"{'':<18}" + "".join(f"{shop.name:>12}" for shop in SHOPS))
+        cells = " | ".join(f"{cost:.2f}" for cost in [*costs, sum(costs)])
+        rows.append(f"| {operation.name} | {cells} |")
+    return "\n".join(rows)
+
+
+def render_months() -> str:
+    """Return the table of what a month of each shop costs, as docs/costs.md has it."""
+    rows = ["| Dollars a month | " + " | ".join(shop.name for shop in SHOPS) + " |"]
+    rows.append("|---" * (len(SHOPS) + 1) + "|")
+    counts = {"products": [shop.products for shop in SHOPS]}
+    named = {"orders": ORDER, "lists and searches": LIST, "gets": GET}
+    counts |= {name: [shop.requests[one] for shop in SHOPS] for name, one in named.items()}
+    counts["deliveries"] = [shop.deliveries for shop in SHOPS]
+    for name, numbers in counts.items():
+        rows.append(f"| {name} | " + " | ".join(f"{n:,}" if n else "" for n in numbers) + " |")
     for what in SHOPS[0].dollars:
-        print(f"{what:<18}" + "".join(f"{shop.dollars[what]:>12,.2f}" for shop in SHOPS))
-    print(f"{'total':<18}" + "".join(f"{sum(s.dollars.values()):>12,.2f}" for s in SHOPS))
-    for shop in SHOPS[1:]:
-        each = ", ".join(f"{n:,.0f} × {o.name}" for o, n in shop.requests.items())
-        print(f"\n{shop.name}: {shop.products:,} products; {each}; {shop.deliveries:,} deliveries")
+        cells = " | ".join(f"{shop.dollars[what]:,.2f}" for shop in SHOPS)
+        rows.append(f"| {what} | {cells} |")
+    total = " | ".join(f"**{sum(shop.dollars.values()):,.2f}**" for shop in SHOPS)
+    return "\n".join([*rows, f"| **total** | {total} |"])
+
+
+def main() -> None:
+    print(f"{render_requests()}\n\n{render_months()}")
 
 
 if __name__ == "__main__":

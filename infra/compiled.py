@@ -1,7 +1,7 @@
 """Compiled modules for the package.
 
 Chalice packs sources only, and a function cannot keep what it compiles, so that it would compile
-everything again at each cold start (docs/operations.md). They go where Chalice takes files from:
+everything again at each cold start (docs/costs.md). They go where Chalice takes files from:
 next to our modules, and for the libraries into `vendor/`, whose files join the libraries' own in
 the zip. Each carries its source's hash: one that is out of date is not used, and next to our
 modules it is renewed by the next import, as by `chalice deploy`.

@@ -37,9 +37,9 @@ _INTRODUCTION: Final = (
     f" one a source address, and {rate.FAILED_SIGN_INS_PER_MINUTE} failed sign-ins a source address"
     " in one process of the function."
 )
-# What protects the service, besides what the schemas say of single fields; docs/api.md#limits has
-# the same (tests/description/test_limits.py).
-_LIMITS: Final = {
+# What protects the service, besides what the schemas say of single fields; docs/limits.md
+# has the same (infra/limits.py).
+LIMITS: Final = {
     "bytes of a body": routes.LARGEST_BODY,
     "bytes of a bulk call; quotes, backslashes and line breaks count twice": products.LARGEST_BULK,
     "levels of objects and lists in a body": validation.DEEPEST,
@@ -117,6 +117,6 @@ _LIMITS: Final = {
 }
 DESCRIPTION: Final = (
     f"{_INTRODUCTION}\n\nAt most: "
-    + "; ".join(f"{most:,} {what}" for what, most in _LIMITS.items())
+    + "; ".join(f"{most:,} {what}" for what, most in LIMITS.items())
     + "."
 )

@@ -125,6 +125,6 @@ function section({ title, items }) {
   if (open.length === 0) return null;
   return [
     title && h.h2(title),
-    h.ul(open.map(([path, name, sign]) => h.li(h.a({ href: path.startsWith("/") ? link(path) : path }, icon(sign), name)))),
+    h.ul(open.map(([path, name, sign]) => h.li(h.a({ href: path.startsWith("/") ? link(path) : new URL(path, document.baseURI).href }, icon(sign), name)))),
   ];
 }

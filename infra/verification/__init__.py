@@ -1,4 +1,4 @@
-"""What docs/operations.md says was never run on AWS, as checks of a deployed stage.
+"""What docs/first-hour.md says was never run on AWS, as checks of a deployed stage.
 
 `listed` has every statement, in the order of the page; `statements` runs one and prints its row.
 `stage` is the deployed shop that is checked. The checks: `shop` (requests and files), `webhooks`

@@ -1,4 +1,4 @@
-"""Every line of "What was never run on AWS" (docs/operations.md): its check, or why there is none.
+"""Every line of "What was never run on AWS" (docs/first-hour.md): its check, or why there is none.
 
 `tests/infra/test_verification.py` holds both lists together.
 """
@@ -88,7 +88,7 @@ STATEMENTS: Final = (
         "its queries of logs count nothing by fields",
     ),
     Statement(
-        "The other commands of this page, and a restore.",
+        "The other commands of operations.md and lost.md.",
         no_program="an operator decides on what they do, and a restore takes up to hours",
     ),
     Statement(

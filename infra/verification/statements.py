@@ -22,7 +22,7 @@ class DoesNotHoldError(Exception):
 
 @dataclass(frozen=True)
 class Statement:
-    """One line of "What was never run on AWS" (docs/operations.md), word for word.
+    """One line of "What was never run on AWS" (docs/first-hour.md), word for word.
 
     `check` returns what it saw, or raises; without one, `no_program` is the reason. `only_on_aws`:
     why the emulator cannot show it; empty if it can.

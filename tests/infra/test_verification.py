@@ -27,7 +27,7 @@ from tests.support.dynamodb_double import Double
 
 pytestmark = pytest.mark.thorough
 
-PAGE = Path(__file__).resolve().parents[2] / "docs/operations.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs/first-hour.md"
 STAGE = Stage("trial-0000", is_trial=True)
 
 

@@ -183,8 +183,8 @@ def test_the_reference_tries_an_operation_with_the_key_of_the_session(desk: Desk
     listed.locator(".opblock-summary").click()
     listed.get_by_role("button", name="Execute").click()
     expect(listed.locator(".live-responses-table")).to_contain_text('"role": "OWNER"')
-    desk.page.go_back()
-    desk.heading("Jobs")
+    desk.page.get_by_role("link", name="Console").click()
+    desk.heading("Home")
 
 
 @pytest.mark.parametrize("path", ["webhooks", "keys"])
