@@ -38,6 +38,7 @@ SERVED = {
     "/api/admin/orders": ["chalicelib.orders.routes"],
     "/api/admin/transactions": ["chalicelib.orders.routes"],
     "/api/admin/shipments": ["chalicelib.orders.routes"],
+    "/api/admin/work": ["chalicelib.orders.routes"],
     "/api/admin/settings": ["chalicelib.orders.routes"],
     "/api/admin/customers": [
         "chalicelib.customers.routes",

@@ -16,6 +16,7 @@ from chalicelib.orders.schemas import (
     MOST_PARCELS,
     MOST_PIECES,
     MOST_SHIPMENTS,
+    MOST_STAGES,
 )
 from chalicelib.products import model as products
 from chalicelib.products import schemas as product_schemas
@@ -79,6 +80,8 @@ LIMITS: Final = {
     "bytes of an order with them, without note, tags and history": orders.LARGEST_GROWN,
     "names of a product's specification, and of a line's": product_schemas.MOST_SPECIFIED,
     "bytes of a line's specification": LARGEST_SPECIFICATION,
+    "lines of an order that are made": orders.MOST_WORK,
+    "stages of the workshop": MOST_STAGES,
     "shipments of an order": MOST_SHIPMENTS,
     "parcels of an order": MOST_PARCELS,
     "entries of an order's history; the first and the latest are kept": orders.MOST_HISTORY,

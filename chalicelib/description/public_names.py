@@ -83,6 +83,7 @@ _PATH_PARAMETERS: Final = {
     ("orders", "id"): "Id of the order, `ord_…`",
     ("payments", "payment_id"): "Id of the payment, `pay_…`",
     ("shipments", "shipment_id"): "Id of the shipment, `shp_…`",
+    ("work", "line_item_id"): "Id of the line, `li_…`",
     ("products", "id"): "Id of the product, `prod_…`",
     ("products", "id_or_slug"): "Id of the product, `prod_…`, or its slug",
     ("webhooks", "id"): "Id of the webhook, `wh_…`",

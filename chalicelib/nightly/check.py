@@ -1,7 +1,8 @@
 """The nightly check of stored totals against the records that they count.
 
 It compares totals with lists, sales and customers' totals with orders, stock with its ledger, and
-the list of shipments with their orders; `infra/counts.py` repairs all but the last two.
+the lists of shipments and of work with their orders; `infra/counts.py` repairs all but the last
+three.
 """
 
 from collections.abc import Iterator
@@ -19,7 +20,7 @@ def check_totals() -> None:
     """Log each wrong cell, and their number as a metric with an alarm."""
     records, wrong = 0, 0
     found_elsewhere = ("stock ledger", ledger.recount()), ("shipments", orders.compare_shipments())
-    for kind, recounted in (*list_recounts(), *found_elsewhere):
+    for kind, recounted in (*list_recounts(), *found_elsewhere, *orders.compare_work()):
         records += recounted.records
         wrong += len(recounted.wrong)
         for one in recounted.wrong:
@@ -37,7 +38,7 @@ def list_recounts(all_days: bool = False) -> Iterator[tuple[str, listing.Recount
     """Of each kind of record, by its name, and of the days that the summary shows, or of all."""
     for each in ALL:
         yield each.kind.name, listing.recount(each.kind)
-    for kind in (orders.TRANSACTIONS, orders.SHIPMENTS, orders.DUE):
+    for kind in orders.LISTS_OF_PARTS:
         yield kind.name, listing.recount(kind)
     first = date(2, 1, 1) if all_days else summary.first_day(timezone.today())
     yield "sales", orders.compare_sales(first)

@@ -237,6 +237,7 @@ def _edit_lines(
         raise Invalid.field("add", "too_long", message)
     sold = (line["productId"] for line in kept if line["productId"])
     lines.refuse_many_products(sold, "add")
+    lines.refuse_much_work(kept, "add")
     return kept, _stock_moves(fields["lineItems"], kept, products)
 
 
@@ -345,6 +346,7 @@ def _set_make(
     takes_stock = not make and id and product and id in product.quantities
     taken = line["quantity"] - line["refundedQuantity"] if takes_stock else 0
     line |= {"make": make, "taken": taken, "oversold": 0}
+    line["required"] = lines.required_details(product) if make and product else []
     line.pop("untaken", None)
 
 

@@ -6,13 +6,24 @@ returns it as it is if nothing differs.
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from typing import Final, cast
 
 from chalicelib import settings
 from chalicelib.customers.model import Customer, Totals, of_order
 from chalicelib.customers.schemas import OrderCustomer
-from chalicelib.orders import account, closing, editing, lines, payments, refunds, room, shipments
+from chalicelib.orders import (
+    account,
+    closing,
+    editing,
+    lines,
+    payments,
+    production,
+    refunds,
+    room,
+    shipments,
+)
 from chalicelib.orders.model import (
     ADDRESSES,
     LARGEST_HISTORY,
@@ -35,7 +46,9 @@ from chalicelib.orders.schemas import (
     PaymentStatus,
     ShipmentChange,
     StockPolicy,
+    WorkChange,
 )
+from chalicelib.orders.stages import OrderWork
 from chalicelib.orders.transitions import (
     BEFORE_SHIPPING,
     GIVES_BACK,
@@ -73,6 +86,7 @@ def create_order(
     placed = new.order_date or new.processed_at or now
     lead_from = None if new.due_on else timezone.day_at(clock.parse(placed))
     new_lines = lines.make_lines(new.line_items, "lineItems", products, lead_from)
+    lines.refuse_much_work(new_lines, "lineItems")
     if new.stock_policy is not StockPolicy.CHECK:
         new_lines = list(lines.allot_stock(new_lines, products, new.stock_policy))
     customer_fields = of_order(customer) if customer else None
@@ -131,6 +145,7 @@ def _initial_fields(
         "trackingNumber": None,
         "orderDate": new.order_date or new.processed_at or now,
         "paidAt": None,
+        "producedAt": None,
         "shippedAt": None,
         "createdAt": now,
         "updatedAt": now,
@@ -258,7 +273,9 @@ def apply_shipment(
 ) -> Order:
     """Return the order after a shipment. Raise Invalid and its kinds."""
     fields = shipments.add_shipment(order.fields, wanted, carriers, by, now)
-    return _move_on(order, fields, shipments.list_moves(fields, is_new=True), by, now)
+    has_more = production.has_more_to_make(order, fields)
+    moves = shipments.list_moves(fields, is_new=True, has_more_to_make=has_more)
+    return _move_on(order, fields, moves, by, now)
 
 
 def apply_shipment_change(
@@ -303,6 +320,42 @@ def _move_on(
     if OrderStatus.SHIPPED in moves:
         fields["shippedAt"] = now
     return apply_growth(order, fields, by, now)
+
+
+def apply_work(order: Order, line_id: str, wanted: WorkChange, by: str, now: str) -> Order:
+    """Return the order after a change of the work on a line; the same if nothing differs.
+
+    A PAID order is IN_PRODUCTION as soon as work has begun. Raise NotFound, Conflict, Invalid.
+    """
+    work = production.change_work(order, line_id, wanted, by, now)
+    if work is order.work:
+        return order
+    after = order
+    if production.starts_production(order, work):
+        status = move_status(order.status, OrderStatus.IN_PRODUCTION)
+        after = _next_version(order, {**order.fields, "status": status.value}, by, now)
+    return replace(after, work=work)
+
+
+def follow_work(work: OrderWork, before: Order | None, after: Order, by: str, now: str) -> Order:
+    """Return the order after a change with its work, and with the `producedAt` that follows.
+
+    `work`: before the change. `after`: has its own, if the change was about it.
+    """
+    if after.work is None:
+        if not production.is_affected(before, after):
+            return replace(after, work=work)
+        work = production.follow_order(work, before, after, by, now)
+        after = replace(after, work=work)
+    work = after.work or work
+    is_produced = production.is_produced(work)
+    produced_at = (after.fields["producedAt"] or now) if is_produced else None
+    if not production.is_worked_on(after) or produced_at == after.fields["producedAt"]:
+        return after
+    entry = "produced" if is_produced else "not produced"
+    history = _with_entry(after.fields["history"], entry, by, now)
+    fields: StoredOrder = {**after.fields, "producedAt": produced_at, "history": history}
+    return replace(_rewrite(before or after, fields, now), work=work)
 
 
 def apply_close(order: Order, wanted: CloseOrder, by: str, now: str) -> Order:
@@ -457,7 +510,10 @@ def apply_erasure(order: Order, person: Person, now: str) -> Order:
     else:
         fields = person.redact_moved_order(order.fields, _former_places(order, person))
     fields = {"erasedAt": now, **fields}
-    return order if fields == order.fields else _rewrite(order, cast(StoredOrder, fields), now)
+    if fields == order.fields:
+        return order
+    work = production.forget_person(order, person)
+    return replace(_rewrite(order, cast(StoredOrder, fields), now), work=work)
 
 
 def facts_about(order: Order, person: Person) -> set[str]:

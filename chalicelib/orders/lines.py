@@ -10,7 +10,7 @@ from datetime import date, timedelta
 from decimal import Decimal
 from typing import Final, TypedDict
 
-from chalicelib.orders.model import MOST_PRODUCTS, Discount, OrderLine
+from chalicelib.orders.model import MOST_PRODUCTS, MOST_WORK, Discount, OrderLine
 from chalicelib.orders.schemas import (
     DepositInput,
     DiscountInput,
@@ -154,8 +154,32 @@ def _take_from_variant(
         "cost": variant["cost"],
         "make": bool(product.fields["madeToOrder"] if sent.make is None else sent.make),
     }
-    if id in product.quantities and not line["make"]:
+    if line["make"]:
+        line["required"] = required_details(product)
+    elif id in product.quantities:
         line["taken"] = sent.quantity
+
+
+def required_details(product: Product) -> list[str]:
+    """Return the names of the details that a product requires before it can be made."""
+    return [one["name"] for one in product.fields["specification"] if one["required"]]
+
+
+def refuse_much_work(lines: Iterable[OrderLine], field: str) -> None:
+    """Raise Invalid for more lines that are made than one transaction can write, also at the end.
+
+    `field`: the field of the request that has the lines. The entry of each takes the room of a
+    product's stock.
+    """
+    lines = list(lines)
+    made = sum(line["make"] for line in lines)
+    if made > MOST_WORK:
+        message = f"must have at most {MOST_WORK} lines that are made, not {made}"
+        raise Invalid.field(field, "too_many", message)
+    stocked = {line["productId"] for line in lines if not line["make"]} - {None}
+    if made and made + len(stocked) > MOST_PRODUCTS:
+        message = f"must be at most {MOST_PRODUCTS} products and lines that are made; divide them"
+        raise Invalid.field(field, "too_large", message)
 
 
 def to_specification(sent: Iterable[SpecifiedValueInput]) -> list[SpecifiedValue]:

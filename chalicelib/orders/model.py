@@ -18,6 +18,7 @@ from chalicelib.customers.schemas import OrderCustomer
 from chalicelib.orders import pieces
 from chalicelib.orders.schemas import (
     CLOSED,
+    PRODUCED,
     Balance,
     LineItem,
     ListedShipment,
@@ -36,12 +37,14 @@ from chalicelib.orders.schemas import (
     ShownTransaction,
     SpecifiedValue,
 )
+from chalicelib.orders.stages import OrderWork
 from chalicelib.orders.transitions import BEFORE_SHIPPING
 from chalicelib.storage.attributes import Fields, Item
 from chalicelib.values import metadata, money
 from chalicelib.values.addresses import Address
 
 MOST_PRODUCTS: Final = 60
+MOST_WORK: Final = 25  # lines of an order that are made
 # Bytes of JSON of a new order. Changes add a note (20 KB at most), tags (10 KB) and history; up to
 # three events carry the whole order, and DynamoDB takes 400 KB of them.
 LARGEST_ORDER: Final = 82_000
@@ -97,6 +100,7 @@ class OrderLine(TypedDict):
     """A line as stored. `taken`: pieces that were taken from the stock and may return.
 
     `untaken`: how many pieces of the line were sold without the stock, if an edit removed some.
+    `required`: the details that the product required when it was added, of what is made.
     """
 
     id: str
@@ -118,6 +122,7 @@ class OrderLine(TypedDict):
     make: bool
     dueOn: str | None
     specification: list[SpecifiedValue]
+    required: NotRequired[list[str]]
 
 
 class Payment(ShownPayment):
@@ -178,6 +183,7 @@ class StoredOrder(TypedDict):
     metadata: dict[str, object]
     orderDate: str
     paidAt: str | None
+    producedAt: str | None
     shippedAt: str | None
     createdAt: str
     updatedAt: str
@@ -190,10 +196,11 @@ class StoredOrder(TypedDict):
 
 @dataclass(frozen=True)
 class Order(listing.Record):
-    """An order as stored."""
+    """An order as stored. `work`: if it was read with the order, or the change is about it."""
 
     fields: StoredOrder
     version: int
+    work: OrderWork | None = None
 
     @property
     def status(self) -> OrderStatus:
@@ -309,7 +316,7 @@ def index_of(fields: Fields) -> listing.Index:
     It is listed by order date and by its last change; found by number, customer's e-mail and name,
     tracking number, tags, and the SKUs and titles of its lines; by a payment's reference as a
     whole. An entry also has `revenue`, to recount the sales of its day, and what is `due`; and
-    `shippingStatus`, if a part was shipped: release 1.0.0 had no such entries.
+    `shippingStatus`, if a part was shipped, and `produced`: release 1.0.0 had no such entries.
     """
     customer, balance = fields["customer"], Decimal(fields["balanceDue"])
     transfers = (*fields["payments"], *fields["refunds"])
@@ -330,6 +337,7 @@ def index_of(fields: Fields) -> listing.Index:
             "customerId": customer["id"] if customer else "",
             "salesRepId": fields["salesRepId"] or "",
             **({"shippingStatus": PARTIAL} if _is_partly_shipped(fields) else {}),
+            **({"produced": PRODUCED} if fields.get("producedAt") else {}),
         },
         several=fields["tags"],
         orders={"updated": fields["updatedAt"]},
@@ -406,7 +414,9 @@ def from_item(item: Item) -> Order:
     return Order(cast(StoredOrder, fields), item["version"])
 
 
-_NOT_THERE: Final = dict.fromkeys(("closedAt", "closeReason", "closedBy", "kept", "dueOn"))
+_NOT_THERE: Final = dict.fromkeys(
+    ("closedAt", "closeReason", "closedBy", "kept", "dueOn", "producedAt")
+)
 NOT_MADE: Final[Fields] = {"make": False, "dueOn": None, "specification": []}
 
 

@@ -43,6 +43,16 @@ def room_for_shipment_entries(commit_items: int, fields: StoredOrder) -> int:
     return _MOST_ITEMS - commit_items - len(products) - len(ShipmentState) - 8
 
 
+def room_for_work_deletions(commit_items: int, fields: StoredOrder) -> int:
+    """Return how many list entries of work that has ended fit into the commit of an order.
+
+    They share it with the stock of each of its products, its customer, and the entries and counts
+    of its other parts.
+    """
+    products = {line["productId"] for line in fields["lineItems"]} - {None}
+    return max(0, _MOST_ITEMS - commit_items - len(products) - 16)
+
+
 def room_for_words(fields: StoredOrder, other_items: int) -> tuple[int, int]:
     """Return how many words and tags are written with an order, and how many changes of them fit.
 

@@ -1,10 +1,13 @@
 """Orders, for the shop's staff and programs."""
 
+from functools import partial
+
 from chalice.app import Response
 
 from chalicelib.listing.external_ids import resolve_id
 from chalicelib.orders import carriers, store
 from chalicelib.orders.model import show_order, show_shipment, show_transaction
+from chalicelib.orders.production import load_settings, save_settings, show_card
 from chalicelib.orders.schemas import (
     CancelShipment,
     CloseOrder,
@@ -17,22 +20,30 @@ from chalicelib.orders.schemas import (
     ListOrderFields,
     ListShipments,
     ListTransactions,
+    ListWork,
     NewOrder,
     NewShipment,
     OrderChange,
     OrderFields,
     OrderPreview,
     PaymentsPreview,
+    ProductionSettingsInput,
     RefundInput,
     RefundPreview,
     ShipmentChange,
     ShipmentPreview,
     ShippingSettingsInput,
     ShownOrder,
+    ShownProductionSettings,
     ShownShippingSettings,
     ShownTransaction,
+    ShownWork,
     TakePayments,
     VoidPayment,
+    WorkChange,
+    WorkList,
+    WorkOfOrder,
+    WorkState,
 )
 from chalicelib.problems import Conflict, PreconditionFailed
 from chalicelib.request import (
@@ -50,6 +61,8 @@ from chalicelib.request import (
 )
 from chalicelib.schemas import Deleted, Walked
 from chalicelib.storage.idempotency import Once
+from chalicelib.threads import run_together
+from chalicelib.values import timezone
 
 routes = Routes(__name__, "Orders")
 
@@ -175,16 +188,18 @@ def delete(id: str) -> Response:
     role=Role.STAFF,
     body=EditOrder,
     answers={200: ShownOrder | EditPreview},
-    problems=[PreconditionFailed],
+    problems=[Conflict, PreconditionFailed],
     headers=IDEMPOTENT,
     reads_first=True,
 )
 def edit(id: str) -> Response:
     """Lines and amounts until the order is SHIPPED; customer, source and date at any time. Stock
     moves by the difference; money does not: `balanceDue` says what is due or owed. If the order has
-    tax and its amounts change, `tax` must be sent: 422 `tax_required` has `proposed`. With `dryRun`
-    nothing is written, and the answer says what would be. Emits order.edited and order.updated, and
-    order.paid, inventory.low where they apply.
+    tax and its amounts change, `tax` must be sent: 422 `tax_required` has `proposed`. 409
+    `spec_locked`, with `lineItemId` and `startedAt`: title, quantity or specification of a line on
+    which work has begun change only with `unlock`. With `dryRun` nothing is written, and the answer
+    says what would be. Emits order.edited and order.updated, and order.paid, inventory.low where
+    they apply.
     """
     wanted, once = body_once(EditOrder)
     if wanted.dry_run:
@@ -396,6 +411,89 @@ def put_shipping_settings() -> Response:
     of this carrier get that address.
     """
     settings, etag = carriers.save(body(ShippingSettingsInput), if_match())
+    return reply(200, settings, etag=etag)
+
+
+@routes.get(
+    "/api/admin/work",
+    "List work on what is made to order",
+    role=Role.READER,
+    query=ListWork,
+    answers={200: WorkList},
+)
+def list_work() -> Response:
+    """Open work by the day by which it is due, that without a day last; or what has ended, latest
+    first. `counts` and `overdue` are of all open work.
+    """
+    wanted = query(ListWork)
+    kind = store.WORK if wanted.state is WorkState.OPEN else store.CLOSED_WORK
+    page, (counts, overdue, _) = run_together(
+        [
+            partial(store.list_work, wanted.to_query(), kind),
+            partial(store.count_work, timezone.today()),
+        ]
+    )
+    return reply_page(list(map(show_card, page.records)), page, counts=counts, overdue=overdue)
+
+
+@routes.get(
+    "/api/admin/orders/{id}/work",
+    "List the work on an order",
+    role=Role.READER,
+    answers={200: WorkOfOrder, 304: None},
+)
+def get_work(id: str) -> Response:
+    """Also what has ended. 404 while the order is PENDING: work begins when it is PAID."""
+    cards, etag = store.get_work(id)
+    return reply(200, {"data": list(map(show_card, cards))}, etag=etag)
+
+
+@routes.patch(
+    "/api/admin/orders/{id}/work/{line_item_id}",
+    "Change the work on a line",
+    role=Role.STAFF,
+    body=WorkChange,
+    answers={200: ShownWork},
+    problems=[Conflict, PreconditionFailed],
+    reads_first=True,
+)
+def change_work(id: str, line_item_id: str) -> Response:
+    """Work that leaves the first stage leads a PAID order to IN_PRODUCTION. In the last stage it is
+    DONE: all pieces are made. With the last open work of an order the order has `producedAt`. 409
+    `work_closed` with `state` and `closedBy`; 422 `unknown_stage` with the `allowed`. Emits
+    work.updated, order.updated if the order changes, and order.produced.
+    """
+    card = store.change_work(id, line_item_id, body(WorkChange), caller().name, if_match())
+    assert card.order.work
+    return reply(200, show_card(card), etag=card.order.work.etag)
+
+
+@routes.get(
+    "/api/admin/settings/production",
+    "Get the settings of production",
+    role=Role.STAFF,
+    answers={200: ShownProductionSettings, 304: None},
+)
+def get_production_settings() -> Response:
+    """The stages of the workshop."""
+    settings, etag = load_settings()
+    return reply(200, settings, etag=etag)
+
+
+@routes.put(
+    "/api/admin/settings/production",
+    "Replace the settings of production",
+    role=Role.ADMIN,
+    body=ProductionSettingsInput,
+    answers={200: ShownProductionSettings},
+    problems=[Conflict, PreconditionFailed],
+    reads_first=True,
+)
+def put_production_settings() -> Response:
+    """All of them. Stages with an `id` stay, and may have another name. 409 `stage_in_use` with the
+    `stage` and the `count` of open work, if it is removed or becomes the last.
+    """
+    settings, etag = save_settings(body(ProductionSettingsInput), if_match())
     return reply(200, settings, etag=etag)
 
 

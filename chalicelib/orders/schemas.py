@@ -7,7 +7,7 @@ import re
 from dataclasses import replace
 from datetime import date, timedelta
 from decimal import Decimal
-from typing import Annotated, ClassVar, Final, Literal, TypeVar
+from typing import Annotated, ClassVar, Final, Literal, NotRequired, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -25,6 +25,7 @@ from chalicelib import listing
 from chalicelib.customers.schemas import ExactEmail, OrderCustomer, OrderCustomerInput
 from chalicelib.listing import external_ids
 from chalicelib.listing.external_ids import ExternalId
+from chalicelib.problems import Invalid
 from chalicelib.products.schemas import (
     COST,
     MOST_SPECIFIED,
@@ -38,6 +39,7 @@ from chalicelib.schemas import (
     SEEN,
     Absent,
     Choice,
+    CursorPagination,
     Flag,
     Maybe,
     Several,
@@ -61,6 +63,8 @@ MOST_PIECES: Final = 1_000_000  # of one line
 MOST_SHIPMENTS: Final = 30  # of an order, besides the one that SHIPPED implies
 MOST_PARCELS: Final = 60  # of an order
 URL_CHARACTERS: Final = 2_000  # of a parcel
+MOST_STAGES: Final = 12  # of the workshop
+NO_DAY: Final = "9999-12-31"  # by which work without a day is listed: last
 EARLY: Final = timedelta(hours=24)  # an order may be dated this far ahead
 
 
@@ -137,6 +141,7 @@ class Balance(Choice):
 
 # Balances in lists: of a closed order nothing is due, so it has this in place of "".
 CLOSED: Final = "closed"
+PRODUCED: Final = "yes"
 NOT_CLOSED: Final = frozenset({"", *map(str, Balance)})
 
 
@@ -368,6 +373,13 @@ class AnnouncedClosing(_OfOrder):
     kept: Annotated[str, about("The money that it keeps.")]
 
 
+class AnnouncedProduction(_OfOrder):
+    """An order of which all work is done, as its event carries it."""
+
+    status: Annotated[OrderStatus, about("Its state.")]
+    producedAt: Annotated[str, about("When the last work was done.")]
+
+
 class PreviewedRefund(TypedDict):
     """Money that would be given back."""
 
@@ -382,7 +394,7 @@ class ClosePreview(TypedDict):
     refunds: Annotated[list[PreviewedRefund], about("What would be given back.")]
     kept: Annotated[str, about("The money that the order would keep.")]
     restocks: Annotated[list[RestockedVariant], about("What would return to the stock.")]
-    work: Annotated[list[str], about("Work that would be cancelled: always empty.")]
+    work: Annotated[list[str], about("Ids of the lines whose open work would be cancelled.")]
     statusAfter: Annotated[OrderStatus, about("Its state after it.")]
     events: Annotated[list[str], about("The events that would be emitted.")]
 
@@ -505,6 +517,9 @@ class ShownOrder(TypedDict):
     metadata: Annotated[dict[str, object], about(METADATA)]
     orderDate: Annotated[str, about("When it was ordered; may be in the past.")]
     paidAt: Annotated[str | None, Field(description="When it was first paid.")]
+    producedAt: Annotated[
+        str | None, about("When all that is made for it was done; null: it is not.")
+    ]
     shippedAt: Annotated[str | None, about("When it was shipped; null: it is not.")]
     createdAt: Annotated[str, about("When it was created.")]
     updatedAt: Annotated[str, about("When it was last changed.")]
@@ -527,6 +542,8 @@ class PreviewedLine(TypedDict):
     discount: Annotated[ShownDiscount | None, about("What is taken off the line.")]
     total: Annotated[str, about("Quantity times price, less the discount; a decimal amount.")]
     oversold: Annotated[int, about("Pieces that would be sold although they are not in stock.")]
+    make: Annotated[bool, about("Whether it is made for this order: it takes no stock.")]
+    dueOn: Annotated[str | None, about("Its own day, of the shop; null: the order's, if any.")]
 
 
 class PreviewedPayment(TypedDict):
@@ -569,6 +586,7 @@ class OrderPreview(TypedDict):
     payments: Annotated[list[PreviewedPayment], about("Payments, in their order.")]
     amountPaid: Annotated[str, about("The sum of them.")]
     balanceDue: Annotated[str, about("What is still to pay; negative: the shop owes.")]
+    dueOn: Annotated[str | None, about("Day of the shop by which it is due; null: its lines'.")]
     orderDate: Annotated[str, about("When it was ordered; may be in the past.")]
 
 
@@ -1009,7 +1027,7 @@ _DERIVED: Final = frozenset(
     {"refunds", "amountPaid", "amountRefunded", "amountCredited", "balanceDue", "refundStatus"}
     | {"id", "number", "createdAt", "updatedAt", "paidAt", "shippedAt", "history"}
     | {"itemsCount", "originalTotal", "edits", "closedAt", "closeReason", "closedBy", "kept"}
-    | {"shipments", "shippingStatus"}
+    | {"shipments", "shippingStatus", "producedAt"}
 )
 
 
@@ -1142,15 +1160,19 @@ class EditOrder(Stripped):
     source: OpenName | None = optional("Where the order came from.")
     order_date: Date | None = optional(f"At most 24 hours ahead. {ZONE}")
     reason: Annotated[str, length(500, 1), about("Why it is edited.")]
+    unlock: Flag = Field(
+        default_factory=bool, description="Also change what the workshop has begun to make."
+    )
     dry_run: Flag = Field(default_factory=bool, description="Only say what would change.")
 
     @model_validator(mode="after")
     def _changes_something(self) -> "EditOrder":
         """Raise ValueError if no field to change was sent, or if a line is named twice.
 
-        `reason` and `dryRun` are no such fields. A line may be in `change` or in `remove`.
+        `reason`, `unlock` and `dryRun` are no such fields. A line may be in `change` or in
+        `remove`.
         """
-        if not self.model_fields_set - {"reason", "dry_run"}:
+        if not self.model_fields_set - _NO_CHANGES:
             raise ValueError("must have at least one field to change")
         named = [*(line.line_item_id for line in self.change), *self.remove]
         if len(set(named)) < len(named):
@@ -1162,12 +1184,13 @@ class EditOrder(Stripped):
         """Say whether it changes more than the customer, the source and the date.
 
         A field that was sent as null counts; an empty list, such as of lines to add, does not. Nor
-        do `reason` and `dryRun`, which change nothing.
+        do `reason`, `unlock` and `dryRun`, which change nothing.
         """
-        others = self.model_fields_set - {"reason", "dry_run", *_ANY_TIME}
+        others = self.model_fields_set - _NO_CHANGES - {*_ANY_TIME}
         return any(getattr(self, name) != [] for name in others)
 
 
+_NO_CHANGES: Final = frozenset({"reason", "unlock", "dry_run"})
 _ANY_TIME: Final = ("customer", "source", "order_date")
 
 
@@ -1214,6 +1237,9 @@ class ListOrders(listing.Dated):
         "PARTIAL: a part was shipped, and the order waits for the rest."
     )
     closed: bool | None = optional("true: closed orders only; false: the others only.")
+    produced: Annotated[Literal["true"], BeforeValidator(lambda sent: str(sent).lower())] | None = (
+        optional("true: orders only of which all that is made is done.")
+    )
     customer_id: Annotated[str, Field(max_length=60, description="Orders of this customer.")] = ""
     sales_rep_id: Annotated[str, Field(max_length=64)] = ""
     tag: Annotated[str, Field(max_length=50, description="One of the order's tags")] = ""
@@ -1241,6 +1267,8 @@ class ListOrders(listing.Dated):
         if self.shipping_status:
             # No other status, as release 1.0.0 left it, has such entries.
             where.setdefault("status", frozenset({"IN_PRODUCTION", "PROCESSING"}))
+        if self.produced:
+            where["produced"] = frozenset({PRODUCED})
         if self.closed is not None:
             having = frozenset({CLOSED}) if self.closed else NOT_CLOSED
             where["balance"] = where.get("balance", having) & having
@@ -1281,15 +1309,14 @@ class DueIn(Choice):
 class DueFilters(listing.Filters):
     """Filters of a list in the order of the day by which something is due, earliest first."""
 
-    due: DueIn | None = optional("overdue: before today; week: from today on, seven days.")
     from_: Annotated[Day, Field(alias="from", description="The first day, of the shop.")] = ""
     to: Annotated[Day, about("The last day, of the shop.")] = ""
 
     def sort_range(self) -> listing.Range:
         """Return the range of days that are both from `from_` to `to` and in the period `due`."""
         first, end = self.from_, next_day(self.to) if self.to else ""
-        if self.due is not None:
-            start, stop = days_of(self.due, timezone.today())
+        if due := getattr(self, "due", None):
+            start, stop = days_of(due, timezone.today())
             first, end = max(first, start), min(end or stop, stop)
         return listing.Range(first, end)
 
@@ -1303,11 +1330,11 @@ def next_day(day: str) -> str:
     return (date.fromisoformat(day) + timedelta(days=1)).isoformat()
 
 
-def days_of(due: DueIn, today: date) -> tuple[str, str]:
-    """Return the first day of what is due then, and the day after the last."""
-    days = 7 if due is DueIn.WEEK else 1
+def days_of(due: str, today: date) -> tuple[str, str]:
+    """Return the first day of what is due then, as DueIn says, and the day after the last."""
+    days = 7 if due == DueIn.WEEK else 1
     end = (today + timedelta(days=days)).isoformat()
-    return ("", today.isoformat()) if due is DueIn.OVERDUE else (today.isoformat(), end)
+    return ("", today.isoformat()) if due == DueIn.OVERDUE else (today.isoformat(), end)
 
 
 class OrderFields(Sparse):
@@ -1326,4 +1353,246 @@ class ListOrderFields(ListOrders, OrderFields):
 
 
 class ListDueOrders(DueFilters, OrderFields):
-    pass
+    due: DueIn | None = optional("overdue: before today; week: from today on, seven days.")
+
+
+# --- Work -----------------------------------------------------------------------------------------
+
+
+class WorkState(Choice):
+    """Whether there is something to do. CANCELLED: it ended before it was done."""
+
+    OPEN = "OPEN"
+    DONE = "DONE"
+    CANCELLED = "CANCELLED"
+
+
+class WorkEnd(Choice):
+    """What ended work.
+
+    stage: it is in the last. shipment, refund: of all pieces. edit: the line is gone, or not made
+    any more. order, close: the order was refunded, or closed.
+    """
+
+    STAGE = "stage"
+    SHIPMENT = "shipment"
+    REFUND = "refund"
+    EDIT = "edit"
+    ORDER = "order"
+    CLOSE = "close"
+
+
+class WorkDue(Choice):
+    """When work is due, by the shop's day. week: today, or in the six days that follow."""
+
+    OVERDUE = "overdue"
+    TODAY = "today"
+    WEEK = "week"
+    NONE = "none"
+
+
+class ShownStage(TypedDict):
+    """A stage of the workshop."""
+
+    id: Annotated[str, about("Identifier, `stg_…`.")]
+    name: Annotated[str | None, about("Name; null: it was removed after the work ended.")]
+
+
+class WorkMove(TypedDict):
+    """A move of work into a stage."""
+
+    at: Annotated[str, about("When it was moved.")]
+    by: Annotated[str, about("Name of the API key.")]
+    stage: Annotated[str, about("Id of the stage.")]
+
+
+class WorkCustomer(TypedDict):
+    """Whom it is for."""
+
+    id: Annotated[str, about("Id of the customer.")]
+    firstName: Annotated[str | None, about("First name.")]
+    lastName: Annotated[str | None, about("Last name.")]
+
+
+class _Work(TypedDict):
+    orderId: Annotated[str, about("Id of its order.")]
+    orderNumber: Annotated[str, about("Number of its order.")]
+    lineItemId: Annotated[str, about("Id of the line that is made.")]
+    productId: Annotated[str | None, about("Id of the product.")]
+    sku: Annotated[str | None, about("Stock keeping unit.")]
+    quantity: Annotated[int, about("Pieces of the line.")]
+    toMake: Annotated[int, about("Pieces without those refunded before they were shipped.")]
+    made: Annotated[int, about("Pieces that are made.")]
+    surplus: Annotated[int, about("Pieces that are made and not needed any more.")]
+    revision: Annotated[
+        int, about("1, and one more for each edit of title, quantity or details since it began.")
+    ]
+    state: Annotated[WorkState, about("Whether there is something to do.")]
+    stage: Annotated[ShownStage, about("Where it is, or was when it ended.")]
+    assignee: Annotated[str | None, about("Employee who makes it, `emp_…`; null: nobody.")]
+    priority: Annotated[int, about("From 0 to 9, the most urgent.")]
+    dueOn: Annotated[str | None, about("Day of the shop by which it is due; null: none.")]
+    startedAt: Annotated[str | None, about("When it left the first stage; null: it did not.")]
+    doneAt: Annotated[str | None, about("When it ended; null: it is open.")]
+    closedBy: Annotated[WorkEnd | None, about("What ended it; null: it is open.")]
+
+
+class AnnouncedWork(_Work):
+    """Work, as its events carry it: without texts that may name a person."""
+
+    customerId: Annotated[str | None, about("Id of the order's customer.")]
+
+
+class ShownWork(_Work):
+    """The work on a line that is made. What it is comes from the order."""
+
+    orderStatus: Annotated[OrderStatus, about("State of the order.")]
+    title: Annotated[str, about("Title of the line.")]
+    specification: Annotated[list[SpecifiedValue], about("What exactly is ordered.")]
+    missing: Annotated[list[str], about("Details that the product requires, and nobody gave yet.")]
+    lineNote: Annotated[str | None, about("Free text about the line.")]
+    customer: Annotated[WorkCustomer | None, about("Who ordered; null: no customer.")]
+    blocked: Annotated[str | None, about("Why it cannot go on; null: it can.")]
+    note: Annotated[str | None, about("The workshop's free text.")]
+    moves: Annotated[list[WorkMove], about("The latest 30 moves, oldest first.")]
+
+
+class WorkOfOrder(TypedDict):
+    """All work of an order, also what has ended."""
+
+    data: Annotated[list[ShownWork], about("Work, in the order of the lines.")]
+
+
+class WorkList(TypedDict):
+    """A page of work, and how much there is in all."""
+
+    data: Annotated[list[ShownWork], about("The items.")]
+    pagination: Annotated[CursorPagination, about("Which page this is.")]
+    total: Annotated[int, about("How many there are in all.")]
+    totalIsAtLeast: NotRequired[
+        Annotated[bool, Field(description="There are more than `total`; they were not counted")]
+    ]
+    counts: Annotated[dict[str, int], about("All open work of each stage, by its id.")]
+    overdue: Annotated[int, about("All open work that is overdue.")]
+
+
+class ShownProductionSettings(TypedDict):
+    """What the shop says about its workshop."""
+
+    stages: Annotated[
+        list[ShownStage], about("In order: work begins in the first; the last is done.")
+    ]
+
+
+def _stage_id(sent: object) -> object:
+    """Return the id of a stage that was sent as it was read."""
+    return sent.get("id") if isinstance(sent, dict) else sent
+
+
+class WorkChange(Stripped):
+    """The fields of a PATCH: absent fields stay; null clears."""
+
+    shape: ClassVar[type] = ShownWork
+
+    # Work that was read may be sent back.
+    read_only: ClassVar[frozenset[str]] = frozenset(
+        {"orderId", "orderNumber", "orderStatus", "lineItemId", "title", "sku", "productId"}
+        | {"quantity", "toMake", "surplus", "specification", "missing", "revision", "lineNote"}
+        | {"customer", "state", "dueOn", "startedAt", "doneAt", "closedBy", "moves"}
+    )
+
+    stage: Maybe[Annotated[str, BeforeValidator(_stage_id), length(60, 1)]] = Field(
+        default_factory=Absent, description="Id of the stage; in the last all pieces are made."
+    )
+    made: Maybe[Annotated[int, Field(strict=True, ge=0, le=MOST_PIECES)]] = Field(
+        default_factory=Absent, description="Pieces that are made, at most `toMake`."
+    )
+    assignee: EmployeeId | None = None
+    blocked: Annotated[str, SEEN, length(200)] | None = None
+    priority: Maybe[Annotated[int, Field(strict=True, ge=0, le=9)]] = Field(default_factory=Absent)
+    note: Annotated[str, SEEN, length(1_000)] | None = None
+
+    @model_validator(mode="after")
+    def _not_empty(self) -> "WorkChange":
+        """Refuse a change of nothing."""
+        if not self.model_fields_set:
+            raise PydanticCustomError("required", "must have at least one field to change")
+        return self
+
+
+class StageInput(Stripped):
+    """A stage of the workshop."""
+
+    shape: ClassVar[type] = ShownStage
+
+    id: Annotated[str, length(60, 1)] | None = optional(
+        "Of a stage that stays; a new one has none."
+    )
+    name: Annotated[str, SEEN, length(40, 1)]
+
+
+def _check_stages(stages: list[StageInput]) -> list[StageInput]:
+    """Return the stages. Raise an error for too few, too many, or one that is there twice."""
+    if len(stages) < 2:
+        raise PydanticCustomError("too_few", "must be at least 2 stages")
+    if len(stages) > MOST_STAGES:
+        raise PydanticCustomError("too_many", f"must be at most {MOST_STAGES} stages")
+    known = [one.id for one in stages if one.id]
+    if len({one.name.casefold() for one in stages}) < len(stages):
+        raise PydanticCustomError("duplicate_name", "must have each name once")
+    if len({*known}) < len(known):
+        raise PydanticCustomError("duplicate", "must have each stage once")
+    return stages
+
+
+class ProductionSettingsInput(Stripped):
+    """What the shop says about its workshop, as a whole."""
+
+    shape: ClassVar[type] = ShownProductionSettings
+
+    stages: Annotated[
+        list[StageInput],
+        AfterValidator(_check_stages),
+        Field(json_schema_extra={"minItems": 2, "maxItems": MOST_STAGES}),
+    ]
+
+
+class ListWork(DueFilters):
+    """Filters of work: what is open by the day by which it is due, the rest by when it ended."""
+
+    facets = ("stage", "assignee", "order_id", "product_id")
+
+    state: Annotated[WorkState, about("What is open, unless another is asked for.")] = (
+        WorkState.OPEN
+    )
+    stage: Annotated[str, Field(max_length=60, description="In this stage.")] = ""
+    assignee: Literal["none"] | EmployeeId | None = optional(
+        "Of this employee, `emp_…`; none: of nobody."
+    )
+    due: WorkDue | None = optional("overdue: before today; week: from today on, seven days.")
+    order_id: Annotated[str, Field(max_length=60, description="Of one order.")] = ""
+    product_id: Annotated[str, Field(max_length=60, description="Of one product.")] = ""
+
+    def accepted_values(self) -> dict[str, frozenset[str]]:
+        """Return the accepted values of each facet; nobody is an empty assignee."""
+        where = super().accepted_values()
+        if self.assignee == "none":
+            where["assignee"] = frozenset({""})
+        if self.state is not WorkState.OPEN:
+            where["state"] = frozenset({self.state.value})
+        return where
+
+    def sort_range(self) -> listing.Range:
+        """Return the days by which open work is due; of other work, the time in which it ended."""
+        if self.state is not WorkState.OPEN:
+            if self.due:
+                raise Invalid.field("due", "invalid", "is of open work alone")
+            return listing.Range(*timezone.parse_period(self.from_, self.to))
+        if self.due is WorkDue.NONE:
+            return listing.Range(max(self.from_, NO_DAY), self.to and NO_DAY)
+        days = super().sort_range()
+        return listing.Range(days.first, days.end or NO_DAY) if days else days
+
+    def to_query(self) -> listing.Query:
+        """Return the query: earliest day first; what ended last first."""
+        return replace(super().to_query(), forward=self.state is WorkState.OPEN)

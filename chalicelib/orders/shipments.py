@@ -34,17 +34,15 @@ from chalicelib.orders.schemas import (
     ShownParcel,
     ShownShipment,
 )
-from chalicelib.orders.transactions import order_id, write_parts
+from chalicelib.orders.transactions import compare_parts, write_parts
 from chalicelib.orders.transitions import BEFORE_SHIPPING, move_status
 from chalicelib.problems import Conflict, Invalid, NotFound
 from chalicelib.storage.commit import Commit
 from chalicelib.values import ids
-from chalicelib.values.batches import batches
 
 KIND: Final = listing.Kind("shipment", counted=("state",))
 Carriers = Mapping[str, str]  # the address with {number}, by the name in lower case
 
-_COMPARED: Final = 1_000  # orders that a comparison loads at a time
 _SHIPPABLE: Final = BEFORE_SHIPPING - {OrderStatus.PENDING}
 _NEXT: Final = {
     OrderStatus.PAID: OrderStatus.PROCESSING,
@@ -156,16 +154,21 @@ def cancel_shipment(fields: StoredOrder, id: str, reason: str | None, now: str) 
     return _with_shipments(fields, _replace_shipment(fields["shipments"], after))
 
 
-def list_moves(fields: StoredOrder, *, is_new: bool) -> list[OrderStatus]:
+def list_moves(
+    fields: StoredOrder, *, is_new: bool, has_more_to_make: bool = False
+) -> list[OrderStatus]:
     """Return the moves of the status that follow from the shipments, in order, [] for none.
 
     `is_new`: one was added, else one arrived. A new one leads to PROCESSING while pieces are left
-    to ship, else to SHIPPED. From SHIPPED it is DELIVERED if all have arrived, unless the order is
+    to ship, else to SHIPPED. An order that is IN_PRODUCTION stays so while it `has_more_to_make`.
+    From SHIPPED it is DELIVERED if all have arrived, unless the order is
     closed. Raises InvalidTransition for a move that the table of statuses does not have.
     """
     status = wanted = OrderStatus(fields["status"])
     if is_new:
         wanted = OrderStatus.PROCESSING if lines_to_ship(fields) else OrderStatus.SHIPPED
+        if has_more_to_make and status is OrderStatus.IN_PRODUCTION:
+            wanted = status
     has_arrived = all(shipment["deliveredAt"] for shipment in valid_shipments(fields))
     if wanted is OrderStatus.SHIPPED and has_arrived and not fields["closedAt"]:
         wanted = OrderStatus.DELIVERED
@@ -364,29 +367,14 @@ def write_entries(commit: Commit, before: Order | None, after: Order | None) -> 
 def compare_entries(load: Callable[[Iterable[str]], Iterable[Order]]) -> listing.Recount:
     """Compare the list's entries with the orders that they name; return what differs.
 
-    `load`: orders by their ids. An order that no entry names is not looked at. Release 1.0.0, after
-    a roll-back, deletes an order without its entries.
+    `load`: orders by their ids.
     """
 
-    def count_parts() -> tuple[dict[str, int], dict[str, dict[str, object]]]:
-        """Return the shipments of the orders, and then the entries, by id and state."""
-        entries = [
-            (entry["sk"].rpartition("#")[2], entry["state"])
-            for entry in listing.walk_entries(KIND, ("state",))
-        ]
-        counted = dict[str, int]()
-        for some in batches(dict.fromkeys(order_id(id) for id, _ in entries), _COMPARED):
-            for order in load(some):
-                own = _list_entries(order).values()
-                counted |= {f"{one.id} {one.fields['state']}": 1 for one in own}
-        return counted, {f"{id} {state}": {"": 1} for id, state in entries}
+    def load_shipments(order_ids: Iterable[str]) -> list[Shipment]:
+        """Return the shipments of these orders that have list entries."""
+        return [one for order in load(order_ids) for one in _list_entries(order).values()]
 
-    counted, wrong = listing.find_disagreement(count_parts)
-    found = [
-        listing.Wrong((KIND.name, name), *numbers, sharded=False)
-        for name, numbers in sorted(wrong.items())
-    ]
-    return listing.Recount(len(counted), found)
+    return compare_parts(KIND, "state", load_shipments)
 
 
 def tracking_numbers_of(shipment: Shipment) -> list[str]:

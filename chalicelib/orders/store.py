@@ -6,11 +6,11 @@ After a concurrent change it is computed again.
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import date
+from dataclasses import dataclass, replace
+from datetime import date, timedelta
 from decimal import Decimal
 from functools import partial
-from typing import Final, NamedTuple, TypeVar
+from typing import Final, NamedTuple, TypeVar, overload
 
 from chalicelib import deadline, listing
 from chalicelib.customers import store as customers
@@ -18,7 +18,9 @@ from chalicelib.customers.model import Customer, EmailTaken
 from chalicelib.customers.schemas import OrderCustomerInput
 from chalicelib.listing import external_ids
 from chalicelib.listing.counts import sum_counts
+from chalicelib.listing.lists import Lists
 from chalicelib.listing.lookup import find_records_by_text
+from chalicelib.listing.query import key_parts
 from chalicelib.listing.search import MOST_MATCHES, TooBroad
 from chalicelib.orders import (
     account,
@@ -29,6 +31,7 @@ from chalicelib.orders import (
     lifecycle,
     lines,
     payments,
+    production,
     refunds,
     room,
     sales,
@@ -72,7 +75,9 @@ from chalicelib.orders.schemas import (
     RefundInput,
     ShipmentChange,
     StockPolicy,
+    WorkChange,
 )
+from chalicelib.orders.stages import SETTINGS, OrderWork, Stages, work_keys
 from chalicelib.problems import Busy, Invalid, NotFound, PreconditionFailed
 from chalicelib.products import store as products
 from chalicelib.products.model import Product
@@ -80,6 +85,7 @@ from chalicelib.storage import idempotency, outbox, table
 from chalicelib.storage.attributes import Item, Key
 from chalicelib.storage.commit import Commit
 from chalicelib.storage.conditions import Attr
+from chalicelib.storage.dynamodb import wait_for_results
 from chalicelib.storage.idempotency import Once, unless_answered
 from chalicelib.values import clock, ids, timezone
 from chalicelib.values.batches import batches
@@ -95,6 +101,8 @@ facts_about = lifecycle.facts_about
 TRANSACTIONS: Final = transactions.KIND
 SHIPMENTS: Final = shipments.KIND
 DUE: Final = due.KIND
+WORK, CLOSED_WORK = production.KIND, production.CLOSED
+LISTS_OF_PARTS: Final = (TRANSACTIONS, SHIPMENTS, DUE, WORK, CLOSED_WORK)
 compare_spending = spending.compare_spending
 
 
@@ -132,6 +140,7 @@ Returns = Callable[[Order, Order | None], dict[str, dict[str, int]]]
 Revise = Callable[[Order, GoneVariants], Order | None]
 
 _ERASED: Final = "order.erased"  # whose audit entry has no changes
+_WORK_UPDATED: Final = "work.updated"  # whose audit entry also has those of the work
 # What transactions are made of, and how many orders are loaded at a time.
 _MONEY: Final = (
     *("number", "customer", "status", "paymentStatus", "payments", "refunds", "tax", "closedAt"),
@@ -147,7 +156,7 @@ class InsufficientStock(Invalid):
 
 
 class OrderChanged(Exception):
-    """The order was changed since it was read."""
+    """The order, its work or the stages were changed since they were read."""
 
 
 def _key(id: str) -> Key:
@@ -224,6 +233,57 @@ def list_due_orders(query: listing.Query, fields: Sequence[str]) -> listing.Page
         return [one for order in orders for one in due.list_due(order).values()]
 
     return listing.read_page(due.KIND, query, load_due)
+
+
+def list_work(query: listing.Query, kind: listing.Kind) -> listing.Page[production.Card]:
+    """Return a page of work that is open, or that has ended: `kind`. Of one order, by that."""
+    where = dict(query.where)
+    order_ids = where.pop("orderId", None)
+    if order_ids is None:
+        return listing.read_page(kind, query, partial(_load_cards, kind))
+    fitting = (
+        card
+        for card in production.cards_in_list(kind, _load_with_work(order_ids))
+        if card.index.passes_filters(key_parts(kind, where))
+        if query.between.holds(card.index.sort)
+    )
+    return listing.page_of(kind, query, fitting)
+
+
+def _load_cards(kind: listing.Kind, entries: list[str]) -> list[production.Card]:
+    """Return the work to which these entries of a list lead, where it is still in the list."""
+    orders = _load_with_work(dict.fromkeys(map(transactions.order_id, entries)))
+    known = {card.id: card for card in production.cards_in_list(kind, orders)}
+    return [known[entry] for entry in entries if entry in known]
+
+
+def _load_with_work(order_ids: Iterable[str]) -> list[Order]:
+    """Return the orders with these ids that exist, each with its work."""
+    wanted = [id for id in order_ids if ids.may_be("ord", id)]
+    items = table.batch_get(key for id in wanted for key in (_key(id), *work_keys(id)))
+    return [_from_items(id, items) for id in wanted if _key(id) in items]
+
+
+def count_work(today: date) -> tuple[dict[str, int], int, int]:
+    """Return how much work is open in each stage, by its id, how much is overdue, and due today."""
+    day, next_day = (str(today + timedelta(days=n)) for n in range(2))
+    calls = [
+        call
+        for bounds in (listing.Range("", day), listing.Range(day, next_day))
+        for call in Lists(production.KIND, ["*"], {}, bounds).tally_calls(None)
+    ]
+    settings, cells, *tallies = wait_for_results(
+        [table.get.call(SETTINGS), table.query_all.call(production.KIND.count_pk()), *calls]
+    )
+    stages = Stages.from_item(settings).open
+    passed = [tally.passed for tally in tallies]
+    half = len(passed) // 2
+    return production.count_in_cells(cells, stages), sum(passed[:half]), sum(passed[half:])
+
+
+def compare_work() -> Iterator[tuple[str, listing.Recount]]:
+    """Compare both lists of work with the orders to which they lead; yield what differs."""
+    return production.compare_entries(_load_with_work)
 
 
 def _load_orders_of_parts(
@@ -307,6 +367,8 @@ def create(new: NewOrder, by: str, once: Once | None) -> tuple[Order, str]:
                 placing = _place_order(new, by, numbers, once)
                 placing.commit.send(until)
                 return placing.order, placing.text
+            except OrderChanged:  # the stages were
+                pass
             except (products.StockMoved, EmailTaken, customers.CustomerMoved, NumberTaken):
                 numbers.are_contended = True
     raise Busy
@@ -341,7 +403,7 @@ def _place_order(new: NewOrder, by: str, numbers: Numbers | None, once: Once | N
     keys = [key for id in wanted for key in products.keys(id)]
     keys += customers.keys(new.customer)
     keys += [external_ids.lock_key("order", new.external_id)] if new.external_id else []
-    items = idempotency.read_unless_answered([*keys, NUMBERS], once)
+    items = idempotency.read_unless_answered([*keys, NUMBERS, SETTINGS], once)
     if new.external_id:
         external_ids.refuse_taken("order", new.external_id, items)
     now = clock.now_iso()
@@ -353,6 +415,7 @@ def _place_order(new: NewOrder, by: str, numbers: Numbers | None, once: Once | N
     last, has_room = items.get(NUMBERS), room.has_room_for_number(len(wanted))
     number = numbers.choose_number(last, has_room=has_room) if numbers else next_number(last)
     order = lifecycle.create_order(new, found, customer, number=number, by=by, now=now)
+    order = _begin_work(order, items.get(SETTINGS), by)
     pieces_sold = lines.sold_pieces(order.fields["lineItems"])
     sold, oversold = [(found[id], pieces) for id, pieces in pieces_sold.items()], Counter[str]()
     if new.stock_policy is StockPolicy.CHECK:
@@ -535,8 +598,9 @@ def ship(id: str, wanted: NewShipment, request: ChangeRequest) -> Written:
 
 def preview_ship(id: str, wanted: NewShipment, request: ChangeRequest) -> dict[str, object]:
     """Return the shape of ShipmentPreview: what `ship` would do now. Raise what it does."""
-    before = request.require_unchanged(get(id))
+    before = _read_for_change(id, request)
     after = lifecycle.apply_shipment(before, wanted, {}, request.by, clock.now_iso())
+    after = _follow_work(before, after, request.by)
     return {
         "lines": after.fields["shipments"][-1]["lines"],
         "left": lines_to_ship(after.fields),
@@ -606,8 +670,9 @@ def close(id: str, wanted: CloseOrder, request: ChangeRequest) -> Written:
 
 def preview_close(id: str, wanted: CloseOrder, request: ChangeRequest) -> dict[str, object]:
     """Return the shape of ClosePreview: what `close` would do now. Raise what it does."""
-    before = request.require_unchanged(get(id))
+    before = _read_for_change(id, request)
     after = lifecycle.apply_close(before, wanted, request.by, clock.now_iso())
+    after = _follow_work(before, after, request.by)
     returned = lifecycle.returned_stock(before, after) if wanted.restock else {}
     gone = products.gone_variants(returned)
     pieces = [(variant, n) for some in returned.values() for variant, n in some.items()]
@@ -618,7 +683,7 @@ def preview_close(id: str, wanted: CloseOrder, request: ChangeRequest) -> dict[s
         ],
         "kept": after.fields["kept"],
         "restocks": [{"variantId": v, "quantity": n} for v, n in pieces if v not in gone],
-        "work": [],
+        "work": [] if after is before else production.open_lines(before),
         "statusAfter": after.status,
         "events": [] if after is before else [event for event, _ in _list_events(before, after)],
     }
@@ -652,14 +717,14 @@ def edit(id: str, wanted: EditOrder, request: ChangeRequest) -> Written:
 
 def preview_edit(id: str, wanted: EditOrder, request: ChangeRequest) -> dict[str, object]:
     """Return the shape of EditPreview: what `edit` would do now. Raise what it does."""
-    before = request.require_unchanged(get(id))
+    before = _read_for_change(id, request)
     return _apply_edit(before, wanted, request.by)[0].preview()
 
 
 def _apply_edit(before: Order, wanted: EditOrder, by: str) -> tuple[editing.Edit, Order]:
     """Read what an edit needs; return the edit and the order after it, not written.
 
-    Raise Invalid and its kinds, InsufficientStock.
+    Raise Invalid and its kinds, SpecLocked, InsufficientStock.
     """
     needed = editing.needed_products(before.fields, wanted)
     keys = [key for id in needed for key in products.keys(id)]
@@ -671,8 +736,38 @@ def _apply_edit(before: Order, wanted: EditOrder, by: str) -> tuple[editing.Edit
     if new_customer and customer is None:
         customers.make_order_customer(new_customer, now)  # which raises, because the id is unknown
     edit = editing.make_edit(before.fields, wanted, known, customer, by=by, now=now)
+    if not wanted.unlock:
+        production.refuse_locked(before, edit.after["lineItems"])
     _require_stock(edit.moves)
     return edit, lifecycle.apply_edit(before, edit, by, now)
+
+
+def change_work(
+    id: str, line_id: str, change: WorkChange, by: str, if_match: frozenset[str] | None
+) -> production.Card:
+    """Change the work on a line of an order; return it.
+
+    Emit work.updated; order.updated where the order is IN_PRODUCTION from now on, or all of it is
+    made: then also order.produced. Raise NotFound, WorkClosed, Invalid, PreconditionFailed.
+    """
+
+    def apply_change(before: Order, gone: GoneVariants) -> Order:
+        """Return the order with the work changed, not written."""
+        if if_match is not None and before.work and before.work.etag not in if_match:
+            raise PreconditionFailed.for_kind("work")
+        return lifecycle.apply_work(before, line_id, change, by, clock.now_iso())
+
+    order = _rewrite(id, apply_change, ChangeRequest(by), action=_WORK_UPDATED).after
+    return production.list_cards(order)[f"{line_id}@{id}"]
+
+
+def get_work(id: str) -> tuple[list[production.Card], str]:
+    """Return all work of an order, and its ETag. Raise NotFound, also if it is PENDING."""
+    order = _read_for_change(id, ChangeRequest())
+    if order.status == "PENDING":
+        raise NotFound(f"There is no work of the order {id!r}: it begins when the order is PAID.")
+    assert order.work
+    return list(production.list_cards(order).values()), order.work.etag
 
 
 _SAMPLE_MOVES: Final[Mapping[str, list[dict[str, object]]]] = {
@@ -689,6 +784,7 @@ _SAMPLE_MOVES: Final[Mapping[str, list[dict[str, object]]]] = {
     "payment.voided": [{"status": "PAID"}],
     "refund.created": [{"status": "PAID"}],
     **{f"shipment.{one}": [{"status": "PAID"}] for one in ("created", "updated", "cancelled")},
+    **{event: [{"status": "PAID"}] for event in ("work.created", "work.updated", "order.produced")},
 }
 
 
@@ -701,8 +797,9 @@ def sample_event_data(event: str) -> dict[str, object]:
         customers.sample(),
     )
     (variant,) = product.variants()
+    is_made = event.startswith("work.") or event == "order.produced"
     given = {
-        "lineItems": [{"variantId": variant["id"], "quantity": 3}],
+        "lineItems": [{"variantId": variant["id"], "quantity": 3, "make": is_made}],
         "paymentMethod": "CARD_TERMINAL",
         "source": "IN_PERSON",
     }
@@ -740,6 +837,14 @@ def sample_event_data(event: str) -> dict[str, object]:
                 order = after
                 after = lifecycle.apply_shipment_cancel(order, made["id"], "An example", by, now)
             return dict(shipments.shipment_events(order, after))[event]
+        case "work.created" | "work.updated" | "order.produced":
+            order = _begin_work(order, None, by)
+            if event == "work.created":
+                return dict(production.work_events(None, order))[event]
+            assert order.work
+            (line,) = order.fields["lineItems"]
+            done = WorkChange(stage=order.work.stages.last)
+            after = _follow_work(order, lifecycle.apply_work(order, line["id"], done, by, now), by)
         case "order.closed":
             after = lifecycle.apply_close(order, CloseOrder(reason="An example"), by, now)
         case _:
@@ -812,17 +917,17 @@ def _rewrite(
 ) -> Written:
     """Write the order that `revise` returns; None deletes it, the same object changes nothing.
 
-    After a concurrent change the order is read, and `revise` called, again. Customers' totals and
-    returned stock are part of the commit. `also`: adds to the commit, given the order before and
-    after. `action`: for the audit log, if it is more than an update. `returns`: which stock goes
-    back. `settings`: is filled with the settings of shipping, which are read with the order.
+    After a concurrent change the order is read, and `revise` called, again. Customers' totals,
+    returned stock and its work are part of the commit. `also`: adds to that, given the order before
+    and after. `action`: for the audit log, if it is more than an update. `returns`: which stock
+    goes back. `settings`: is filled with the settings of shipping, which are read with the order.
     """
     gone, customer_is_gone, until = GoneVariants(), False, deadline.of_conflicts()
     # Perhaps the same request, sent twice, has just done the same.
     with unless_answered(request.once):
         for _ in deadline.attempts(until):
             before = _read_for_change(id, request, settings)
-            after = revise(before, gone)
+            after = _follow_work(before, revise(before, gone), request.by)
             commit = Commit()
             text = _answer_text(after) if after else ""
             if request.once and after:
@@ -855,15 +960,47 @@ def _rewrite(
     raise Busy
 
 
-def _read_for_change(id: str, request: ChangeRequest, settings: dict[Key, Item] | None) -> Order:
-    """Return the order that `_rewrite` changes; fill `settings`, unless None, in the same read."""
-    keys = [_key(id)] if ids.may_be("ord", id) else []
-    if settings is None:
-        items = idempotency.read_unless_answered(keys, request.once)
-    else:
-        items = idempotency.read_unless_answered([*keys, carriers.KEY], request.once)
+@overload
+def _follow_work(before: Order, after: Order, by: str) -> Order: ...
+@overload
+def _follow_work(before: Order, after: Order | None, by: str) -> Order | None: ...
+def _follow_work(before: Order, after: Order | None, by: str) -> Order | None:
+    """Return an order after a change with its work, and with what follows from that.
+
+    The same if nothing changed; None if it is deleted.
+    """
+    if after is None or after is before:
+        return after
+    assert before.work
+    return lifecycle.follow_work(before.work, before, after, by, clock.now_iso())
+
+
+def _begin_work(order: Order, stages: Item | None, by: str) -> Order:
+    """Return a new order with its work. `stages`: the settings' item."""
+    work = OrderWork(stages=Stages.from_item(stages))
+    return lifecycle.follow_work(work, None, order, by, clock.now_iso())
+
+
+def _read_for_change(
+    id: str, request: ChangeRequest, settings: dict[Key, Item] | None = None
+) -> Order:
+    """Return the order that a request changes, with its work.
+
+    Fill `settings`, unless None, with the settings of shipping, in the same read.
+    """
+    keys = [_key(id), *work_keys(id)] if ids.may_be("ord", id) else []
+    items = idempotency.read_unless_answered(
+        keys if settings is None else [*keys, carriers.KEY], request.once
+    )
+    if settings is not None:
         settings |= items
-    return request.require_unchanged(from_item(NotFound.unless(items.get(_key(id)), "order", id)))
+    return request.require_unchanged(_from_items(id, items))
+
+
+def _from_items(id: str, items: Mapping[Key, Item]) -> Order:
+    """Return an order with its work, from items that were read. Raise NotFound."""
+    order = from_item(NotFound.unless(items.get(_key(id)), "order", id))
+    return replace(order, work=OrderWork.from_items(id, items))
 
 
 def _answer_text(order: Order) -> str:
@@ -875,16 +1012,25 @@ def _write(commit: Commit, before: Order | None, after: Order | None, action: st
     """Add an order's change to a commit: record, entries, sales, audit entry and events.
 
     `before`: None for a new order; `after`: None for a deletion. Sending the commit raises
-    OrderChanged. Stock and customers' totals are not part of it.
+    OrderChanged. Stock and customers' totals are not part of it. If only the work differs, that is
+    written alone.
     """
     order = after or before
     assert order is not None
+    if before and after and before.version == after.version:
+        commit.check(_key(order.id), Attr("version").eq(before.version), OrderChanged())
+        production.write_work(commit, before, after, OrderChanged())
+        commit.audit(_audit_entry(before, after, action))
+        for event, data in production.work_events(before, after):
+            commit.announce(event, data)
+        return
     unchanged = Attr("version").eq(before.version) if before else table.absent
     old_ids, new_ids = (
         external_ids.held_ids("order", o.fields) if o else {} for o in (before, after)
     )
     others = transactions.count_items(before, after) + external_ids.count_writes(old_ids, new_ids)
     others += shipments.count_items(before, after) + due.count_items(before, after)
+    others += production.count_items(before, after)
     words, changes = room.room_for_words(order.fields, others)
     RECORDS.write(
         commit,
@@ -902,6 +1048,7 @@ def _write(commit: Commit, before: Order | None, after: Order | None, action: st
     transactions.write_entries(commit, before, after)
     shipments.write_entries(commit, before, after)
     due.write_entries(commit, before, after)
+    production.write_work(commit, before, after, OrderChanged())
     commit.audit(_audit_entry(before, after, action))
     if after:
         for event, data in _list_events(before, after):
@@ -917,6 +1064,7 @@ def _list_events(before: Order | None, after: Order) -> Iterator[tuple[str, dict
     yield from account.money_events(before, after)
     yield from editing.edit_events(before, after)
     yield from closing.close_events(before, after)
+    yield from production.work_events(before, after)
 
 
 def _audit_entry(before: Order | None, after: Order | None, action: str) -> dict[str, object]:
@@ -928,8 +1076,13 @@ def _audit_entry(before: Order | None, after: Order | None, action: str) -> dict
         "order",
         versions[0].id,
         *((None, None) if action == _ERASED else (before, after)),
-        show=show_order,
+        show=_show_with_work if action == _WORK_UPDATED else show_order,
         action=action,
         number=versions[0].fields["number"],
         customers=sorted(filter(None, owners)),
     )
+
+
+def _show_with_work(order: Order) -> dict[str, object]:
+    """Return an order and its work, as the audit log compares them."""
+    return {**show_order(order), **production.show_for_audit(order)}

@@ -5,7 +5,7 @@ its id is `<transaction>@<order>`.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from itertools import islice
@@ -22,8 +22,11 @@ from chalicelib.orders.schemas import (
 )
 from chalicelib.storage.commit import Commit
 from chalicelib.values import clock, money, timezone
+from chalicelib.values.batches import batches
 
 KIND: Final = listing.Kind("transaction", counted=("kind",))
+
+_COMPARED: Final = 1_000  # orders that a comparison loads at a time
 
 
 def sum_by_method(first: datetime, most: int) -> list[tuple[str, Decimal]] | None:
@@ -164,3 +167,32 @@ def write_parts(
             listing.change(commit, kind, id, old[id].index, None)
         else:
             listing.remove_later(commit, kind, id, old[id].index)
+
+
+def compare_parts(
+    kind: listing.Kind, facet: str, load_parts: Callable[[Iterable[str]], Iterable[listing.Indexed]]
+) -> listing.Recount:
+    """Compare a list's entries with the parts of the orders that they name; return what differs.
+
+    `facet`: one of a part that is compared too. `load_parts`: the parts of orders, by the orders'
+    ids. An order that no entry names is not looked at. Release 1.0.0, after a roll-back, deletes an
+    order without its entries.
+    """
+
+    def count_parts() -> tuple[dict[str, int], dict[str, dict[str, object]]]:
+        """Return the parts of the orders, and then the entries, by id and value of the facet."""
+        entries = [
+            (entry["sk"].rpartition("#")[2], entry[facet])
+            for entry in listing.walk_entries(kind, (facet,))
+        ]
+        counted = dict[str, int]()
+        for some in batches(dict.fromkeys(order_id(id) for id, _ in entries), _COMPARED):
+            counted |= {f"{one.id} {one.index.facets[facet]}": 1 for one in load_parts(some)}
+        return counted, {f"{id} {value}": {"": 1} for id, value in entries}
+
+    counted, wrong = listing.find_disagreement(count_parts)
+    found = [
+        listing.Wrong((kind.name, name), *numbers, sharded=False)
+        for name, numbers in sorted(wrong.items())
+    ]
+    return listing.Recount(len(counted), found)

@@ -20,7 +20,7 @@ ALL: Final = (products.RECORDS, orders.RECORDS, customers.RECORDS, jobs.RECORDS,
 # And logs, whose entries are written once: none of their facets may be newer than release 1.0.0.
 LISTED: Final = (
     *(records.kind for records in ALL),
-    *(orders.TRANSACTIONS, orders.SHIPMENTS, orders.DUE, movement.KIND, audit.KIND),
+    *(*orders.LISTS_OF_PARTS, movement.KIND, audit.KIND),
 )
 
 

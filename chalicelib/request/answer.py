@@ -40,23 +40,23 @@ def _is_known(etag: str) -> bool:
     return current().reads and not known.isdisjoint({etag, "*"})
 
 
-def reply_page(records: Sequence[object], page: schemas.Page[object]) -> Response:
-    """Return the answer with a page of a list.
+def reply_page(records: Sequence[object], page: schemas.Page[object], **more: object) -> Response:
+    """Return the answer with a page of a list. `more`: what else the answer has.
 
     A page by cursor that exceeds Lambda's limit ends early; a page by number raises AnswerTooLarge.
     """
-    return Response(page_text(records, page), {"Content-Type": _JSON}, 200)
+    return Response(page_text(records, page, **more), {"Content-Type": _JSON}, 200)
 
 
-def page_text(records: Sequence[object], page: schemas.Page[object]) -> str:
-    text = encode(schemas.cursor_page(records, page))
+def page_text(records: Sequence[object], page: schemas.Page[object], **more: object) -> str:
+    text = encode({**schemas.cursor_page(records, page), **more})
     if size.fits(text):
         return text
     items = [encode(record) for record in records]
     if page.after is None:
         raise size.AnswerTooLarge(size.largest_page(items))
     number = max(1, size.fitting(items))
-    return encode(schemas.cursor_page(records[:number], page, page.after(number)))
+    return encode({**schemas.cursor_page(records[:number], page, page.after(number)), **more})
 
 
 def reply_public(text: str) -> Response:

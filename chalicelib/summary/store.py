@@ -65,6 +65,14 @@ class Receivables(TypedDict):
     amount: Annotated[str, about("The sum of it; a decimal amount.")]
 
 
+class OpenWork(TypedDict):
+    """Work on what is made to order that is open."""
+
+    open: Annotated[int, about("How much there is in all.")]
+    overdue: Annotated[int, about("How much was due before today.")]
+    today: Annotated[int, about("How much is due today.")]
+
+
 class ShopSummary(TypedDict):
     """`days`: the last 30, today last. `lowStock`: up to 50 variants, those that became low last
     first.
@@ -78,6 +86,7 @@ class ShopSummary(TypedDict):
         OpenOrders, about("Orders that are neither delivered, cancelled nor refunded.")
     ]
     receivables: Annotated[Receivables, about("What customers have still to pay.")]
+    production: Annotated[OpenWork, about("What is to be made.")]
     moneyToday: Annotated[
         list[MethodMoney] | None,
         about(
@@ -106,12 +115,13 @@ def show_summary(today: date, clock: MoneyClock) -> dict[str, object]:
         if clock is MoneyClock.RECEIVED
         else partial(orders.sum_by_method, timezone.start_of_day(today), MOST_COUNTED)
     )
-    low, days, (by_status, due, amount), methods = threads.run_together(
+    low, days, (by_status, due, amount), methods, (counts, overdue, now) = threads.run_together(
         [
             partial(products.newest_low_stock, MOST_LOW),  # first, because it itself does so
             partial(orders.list_days, first_day(today), today),
             orders.count_open_orders,
             sum_money,
+            partial(orders.count_work, today),
         ]
     )
     return {
@@ -121,6 +131,7 @@ def show_summary(today: date, clock: MoneyClock) -> dict[str, object]:
         "days": [{"date": day.date.isoformat(), **_show_sales([day])} for day in days],
         "openOrders": {"total": sum(by_status.values()), "byStatus": by_status},
         "receivables": {"orders": due, "amount": money.render(amount)},
+        "production": {"open": sum(counts.values()), "overdue": overdue, "today": now},
         "moneyToday": methods
         and [{"method": method, "amount": money.render(net)} for method, net in methods],
         "lowStock": low,

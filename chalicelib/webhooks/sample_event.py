@@ -55,7 +55,7 @@ def sample(event: EventKind) -> dict[str, object]:
     """
     # Imported here, so that other requests do not load those slices.
     match event.value.partition(".")[0]:
-        case "order" | "payment" | "refund" | "shipment":
+        case "order" | "payment" | "refund" | "shipment" | "work":
             from chalicelib.orders import store as orders
 
             return orders.sample_event_data(event.value)

@@ -49,8 +49,10 @@ def event_shape(kind: EventKind) -> object:
         AnnouncedClosing,
         AnnouncedEdit,
         AnnouncedPayment,
+        AnnouncedProduction,
         AnnouncedRefund,
         AnnouncedShipment,
+        AnnouncedWork,
         ShownOrder,
     )
     from chalicelib.products.schemas import LowStockVariant, ShownProduct, UpdatedProduct
@@ -59,6 +61,8 @@ def event_shape(kind: EventKind) -> object:
         "order": ShownOrder,
         EventKind.ORDER_EDITED: AnnouncedEdit,
         EventKind.ORDER_CLOSED: AnnouncedClosing,
+        EventKind.ORDER_PRODUCED: AnnouncedProduction,
+        "work": AnnouncedWork,
         "payment": AnnouncedPayment,
         "refund": AnnouncedRefund,
         "shipment": AnnouncedShipment,

@@ -182,6 +182,19 @@ def test_an_order_is_shipped_in_parts_and_its_shipments_are_listed(run: Run, mug
     assert found["parcels"][0]["trackingNumber"] == "RR100"
 
 
+def test_work_is_listed_and_moved(run: Run, mug: Any, shop: Shop) -> None:
+    line = {"title": "Ring", "price": "90.00", "quantity": 2, "make": True, "dueOn": "2026-12-24"}
+    sent = {"lineItems": [line, {**line, "title": "Chain"}], "paymentStatus": "PAID"}
+    order = shop.post("/api/admin/orders", sent).json
+    assert [one["title"] for one in run("work", "list", "--stage", "To do")] == ["Ring", "Chain"]
+    assert "--line" in run("work", "move", order["number"], "Done", code=commands.REFUSED)
+    assert "In work" in run("work", "move", order["number"], "Gone", "--line", "Ring", code=1)
+    moved = run("work", "move", order["number"], "Done", "--line", "Ring")
+    assert (moved["orderStatus"], moved["state"], moved["made"]) == ("IN_PRODUCTION", "DONE", 2)
+    assert run("work", "move", order["number"], "In work")["title"] == "Chain"
+    assert [one["title"] for one in run("work", "list", "--state", "done")] == ["Ring"]
+
+
 def test_an_order_is_edited_after_a_look_at_what_would_change(
     run: Run, mug: Any, shop: Shop
 ) -> None:

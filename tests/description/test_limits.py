@@ -37,7 +37,8 @@ INTERNAL: Final = {
         imports.preview._LONGEST imports.preview._MOST imports.store.MOST_PREVIEWS
         listing.index._LONGEST_SORT listing.words.LONGEST_WORD listing.words._LONGEST_WHOLE
         orders.editing._LONGEST_CHANGE
-        orders.editing._MOST_CHANGES orders.lifecycle._LONGEST_CHANGE request.routes._LONGEST_HINTED
+        orders.editing._MOST_CHANGES orders.production._MOST_MOVES orders.lifecycle._LONGEST_CHANGE
+        request.routes._LONGEST_HINTED
         safe_post.response.LONGEST_BODY safe_post.response.LONGEST_RAW_BODY search.store.MOST_FOUND
         values.changes.LONGEST values.changes.MOST
         values.slugs.LONGEST summary.store.MOST_COUNTED
@@ -71,26 +72,26 @@ BOUNDS: Final = {
     "min_length 1": """
         addTags address1 choices city columns events fileName id ids into lineItemId
         lineItems lines mapping moves name productId q reason remove removeTags saveAs
-        slug tags title url variantId variantIds""",
+        slug stage tags title url variantId variantIds""",
     "max_length 10": "payments refunds",
     "max_length 20": "addresses carriers method parcels postalCode source",
     "max_length 30": "field specification",
     "max_length 40": """
-        deliveredAt dueOn encoding from orderDate processedAt receivedAt shippedAt to
+        deliveredAt dueOn encoding from name orderDate processedAt receivedAt shippedAt to
         updatedFrom""",
     "max_length 50": """
         addTags barcode carrier choices columns format mapping method name number
         paymentMethod reason removeTags source tag tags""",
     "max_length 60": """
         customerId defaultAddressId id ids into jobId keyId lineItemId name orderId
-        paymentId productId remove subject variantId variantIds""",
+        paymentId productId remove stage subject variantId variantIds""",
     "max_length 64": "salesRepId",
     "max_length 100": """
         addTags address1 address2 choices city company cursor externalId firstName images
         lastName name phone province reference removeTags saveAs savedMapping sheet sku
         storefront tag tags trackingNumber type vendor""",
     "max_length 200": """
-        add after change lineItems lines location name q reason recordId remove search
+        add after blocked change lineItems lines location name q reason recordId remove search
         slug title""",
     "max_length 254": "email",
     "max_length 255": "fileName tag title type vendor",
@@ -104,15 +105,16 @@ BOUNDS: Final = {
     "ge -1_000_000_000": "by",
     "ge -100": "percent",
     "ge 0": """
-        counted headerRow leadDays lowStockThreshold overlapHours percent quantity
+        counted headerRow leadDays lowStockThreshold made overlapHours percent priority quantity
         returned stock to""",
     "ge 1": "limit page quantity",
     "gt 0": "percent",
+    "le 9": "priority",
     "le 72": "overlapHours",
     "le 730": "leadDays",
     "le 100": "percent",
     "le 1_000": "headerRow percent",
-    "le 1_000_000": "quantity returned",
+    "le 1_000_000": "made quantity returned",
     "le 1_000_000_000": "by counted lowStockThreshold stock to",
     "le 1_000_000_000_000_000": "limit page",
     "decimal_places 2": "percent",

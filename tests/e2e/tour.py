@@ -126,6 +126,7 @@ class Tour(examples.Day):
 
     def _orders(self) -> None:
         examples._orders(self, self._shirt)
+        examples._work(self)
         sold = {"name": "Bowl", "price": 5, "variants": [{"title": "S", "sku": "B", "stock": 9}]}
         (bowl,) = self.admin("POST", "/products", sold)["variants"]
         self._line = {"variantId": bowl["id"], "quantity": 1}

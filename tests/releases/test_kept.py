@@ -47,7 +47,7 @@ NOT_IN_1_0_0: Final = {"menu#", "moved#"}
 # What is kept for good: the keys of its items, and what an erasure does to it.
 STAYS: Final = {
     r"cus_\w+ customer": "rewritten",
-    r"ord_\w+ order": "rewritten",
+    r"ord_\w+ (order|work)": "rewritten",
     r"aud_\w+ audit": "rewritten",
     r"used#(order|customer)#": "those that mention the person are deleted",
     r"mappings ": "those that mention the person are deleted",

@@ -219,6 +219,7 @@ def walk(day: Day) -> None:
     shirt = _catalogue(day)
     webhook = _webhooks(day)
     _orders(day, shirt)
+    _work(day)
     _imports(day)
     _jobs(day, shirt)
     _deliveries(day, webhook)
@@ -340,6 +341,24 @@ def _orders(day: Day, shirt: Any) -> None:
     day.admin("GET", "/summary")
 
 
+def _work(day: Day) -> None:
+    ring = {"title": "Ring", "price": "390.00", "quantity": 1, "make": True, "dueOn": "2026-12-18"}
+    ring |= {"specification": [{"name": "Ring size", "value": "54"}]}
+    order = day.admin("POST", "/orders", {"lineItems": [ring], "paymentStatus": "PAID"})
+    path = f"/orders/{order['id']}"
+    stages = day.admin("GET", "/settings/production")["stages"]
+    day.admin("GET", f"{path}/work")
+    work = f"{path}/work/{order['lineItems'][0]['id']}"
+    day.admin("PATCH", work, {"stage": stages[1]["id"], "assignee": "emp_ann-01"})
+    day.admin("GET", "/work?stage=stg_work&limit=2")
+    day.admin("PATCH", work, {"stage": stages[2]["id"]})
+    day.admin(
+        "PUT", "/settings/production", {"stages": [*stages[:2], {"name": "Polish"}, stages[2]]}
+    )
+    for paid in ("PAID", "PENDING"):
+        day.admin("POST", "/orders", {"lineItems": [ring], "paymentStatus": paid})
+
+
 def _count(day: Day, variant: str) -> None:
     counts = "/stock/counts"
     count = day.admin("POST", counts, {"name": "Shelf A", "filters": {"vendor": "Kestrel"}})
@@ -395,6 +414,8 @@ def _jobs(day: Day, shirt: Any) -> None:
     day.worked(day.admin("POST", f"/jobs/{job}/undo")["jobId"])
     tagged = {"filters": {"status": ["PROCESSING"]}, "change": {"addTags": ["rush"]}}
     day.worked(day.admin("POST", "/orders/bulk-edit", tagged)["jobId"])
+    paid = {"filters": {"status": ["PENDING"]}, "change": {"status": "PAID"}}
+    day.worked(day.admin("POST", "/orders/bulk-edit", paid)["jobId"])
     export = {"type": "products", "format": "csv", "filters": {"status": ["ACTIVE"]}}
     day.worked(day.admin("POST", "/exports", export)["jobId"])
     report = {"type": "sales", "by": "product", "from": "2026-11-01", "to": "2026-11-30"}
@@ -432,7 +453,7 @@ def _rest(day: Day, shirt: Any) -> None:
 
 def _problems(day: Day) -> None:
     (shirt,) = day.shop.get(f"{_ADMIN}/products?search=shirt").json["data"]
-    (order,) = day.shop.get(f"{_ADMIN}/orders").json["data"]
+    (order,) = day.shop.get(f"{_ADMIN}/orders?search=shirt").json["data"]
     line = {"variantId": shirt["variants"][1]["id"], "quantity": 1}
     _of_every_operation(day)
     _of_some(day, shirt, order["customer"]["id"])

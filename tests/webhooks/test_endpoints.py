@@ -12,8 +12,10 @@ from chalicelib.orders.schemas import (
     AnnouncedClosing,
     AnnouncedEdit,
     AnnouncedPayment,
+    AnnouncedProduction,
     AnnouncedRefund,
     AnnouncedShipment,
+    AnnouncedWork,
     ShownOrder,
 )
 from chalicelib.products.schemas import LowStockVariant, ShownProduct
@@ -218,6 +220,8 @@ def test_a_test_event_has_the_shape_of_a_real_one(kind: EventKind, world: World)
     shapes |= {"order": AnnouncedEdit} if kind is EventKind.ORDER_EDITED else {}
     shapes |= {"shipment": AnnouncedShipment}
     shapes |= {"order": AnnouncedClosing} if kind is EventKind.ORDER_CLOSED else {}
+    shapes |= {"order": AnnouncedProduction} if kind is EventKind.ORDER_PRODUCED else {}
+    shapes |= {"work": AnnouncedWork}
     shape = shapes.get(kind.value.partition(".")[0], LowStockVariant)
     exact = TypeAdapter(list[shape], config=ConfigDict(extra="forbid"))
     exact.validate_json(data, strict=True)

@@ -21,12 +21,9 @@ class Receiver(BaseHTTPRequestHandler):
             return
         if delivery["id"] not in self.seen:  # a delivery can come more than once
             self.seen.add(delivery["id"])
-            if delivery["event"] == "inventory.low":
-                print(delivery["event"], delivery["data"]["variantId"], flush=True)
-            elif delivery["event"] == "order.closed":
-                print(delivery["event"], delivery["data"]["orderId"], flush=True)
-            else:
-                print(delivery["event"], delivery["data"]["id"], flush=True)
+            about = dict(delivery["data"])
+            ids = [about[name] for name in ("id", "orderId", "variantId") if name in about]
+            print(delivery["event"], ids[0], flush=True)
         self.send_response(204)
         self.end_headers()
 

@@ -46,6 +46,9 @@ EventKind: TypeAlias = Literal[
     "payment.created",
     "payment.voided",
     "refund.created",
+    "order.produced",
+    "work.created",
+    "work.updated",
     "shipment.created",
     "shipment.updated",
     "shipment.cancelled",
@@ -168,6 +171,16 @@ TransactionKind: TypeAlias = Literal["PAYMENT", "REFUND", "VOID"]
 
 UnknownColumnsMode: TypeAlias = Literal["ask", "fail"]
 """What happens to a file that is not recognised."""
+
+WorkDue: TypeAlias = Literal["overdue", "today", "week", "none"]
+"""When work is due, by the shop's day. week: today, or in the six days that follow."""
+
+WorkEnd: TypeAlias = Literal["stage", "shipment", "refund", "edit", "order", "close"]
+"""What ended work. stage: it is in the last. shipment, refund: of all pieces. edit: the line is
+gone, or not made any more. order, close: the order was refunded, or closed."""
+
+WorkState: TypeAlias = Literal["OPEN", "DONE", "CANCELLED"]
+"""Whether there is something to do. CANCELLED: it ended before it was done."""
 
 CreateProducts: TypeAlias = "Sequence[CreateProduct | ProductRow]"
 """The rows of a bulk call; each succeeds or fails independently."""
@@ -306,6 +319,21 @@ class AnnouncedPayment(TypedDict):
     """The order's customer."""
 
 
+class AnnouncedProduction(TypedDict):
+    """An order of which all work is done, as its event carries it."""
+
+    orderId: str
+    """Id of its order."""
+    orderNumber: str
+    """Number of its order."""
+    customer: OrderCustomer | None
+    """The order's customer."""
+    status: OrderStatus
+    """Its state."""
+    producedAt: str
+    """When the last work was done."""
+
+
 class AnnouncedRefund(TypedDict):
     """A refund, as its event carries it."""
 
@@ -376,6 +404,49 @@ class AnnouncedShipment(TypedDict):
     """Number of its order."""
     customer: OrderCustomer | None
     """The order's customer."""
+
+
+class AnnouncedWork(TypedDict):
+    """Work, as its events carry it: without texts that may name a person."""
+
+    orderId: str
+    """Id of its order."""
+    orderNumber: str
+    """Number of its order."""
+    lineItemId: str
+    """Id of the line that is made."""
+    productId: str | None
+    """Id of the product."""
+    sku: str | None
+    """Stock keeping unit."""
+    quantity: int
+    """Pieces of the line."""
+    toMake: int
+    """Pieces without those refunded before they were shipped."""
+    made: int
+    """Pieces that are made."""
+    surplus: int
+    """Pieces that are made and not needed any more."""
+    revision: int
+    """1, and one more for each edit of title, quantity or details since it began."""
+    state: WorkState
+    """Whether there is something to do."""
+    stage: Stage
+    """Where it is, or was when it ended."""
+    assignee: str | None
+    """Employee who makes it, `emp_…`; null: nobody."""
+    priority: int
+    """From 0 to 9, the most urgent."""
+    dueOn: str | None
+    """Day of the shop by which it is due; null: none."""
+    startedAt: str | None
+    """When it left the first stage; null: it did not."""
+    doneAt: str | None
+    """When it ended; null: it is open."""
+    closedBy: WorkEnd | None
+    """What ended it; null: it is open."""
+    customerId: str | None
+    """Id of the order's customer."""
 
 
 class ApiKey(TypedDict):
@@ -693,7 +764,7 @@ class ClosePreview(TypedDict):
     restocks: list[RestockedVariant]
     """What would return to the stock."""
     work: list[str]
-    """Work that would be cancelled: always empty."""
+    """Ids of the lines whose open work would be cancelled."""
     statusAfter: OrderStatus
     """Its state after it."""
     events: list[str]
@@ -1396,6 +1467,8 @@ class EditOrder(TypedDict):
     """At most 24 hours ahead. Without an offset it is a time of the shop's zone."""
     reason: str
     """Why it is edited."""
+    unlock: NotRequired[bool | None]
+    """Also change what the workshop has begun to make."""
     dryRun: NotRequired[bool | None]
     """Only say what would change."""
 
@@ -2225,6 +2298,17 @@ class OpenOrders(TypedDict):
     """How many have each status."""
 
 
+class OpenWork(TypedDict):
+    """Work on what is made to order that is open."""
+
+    open: int
+    """How much there is in all."""
+    overdue: int
+    """How much was due before today."""
+    today: int
+    """How much is due today."""
+
+
 class Order(TypedDict):
     """An order as the admin interface answers it, and as the order events carry it."""
 
@@ -2304,6 +2388,8 @@ class Order(TypedDict):
     """When it was ordered; may be in the past."""
     paidAt: str | None
     """When it was first paid."""
+    producedAt: str | None
+    """When all that is made for it was done; null: it is not."""
     shippedAt: str | None
     """When it was shipped; null: it is not."""
     createdAt: str
@@ -2549,8 +2635,21 @@ class OrderPreview(TypedDict):
     """The sum of them."""
     balanceDue: str
     """What is still to pay; negative: the shop owes."""
+    dueOn: str | None
+    """Day of the shop by which it is due; null: its lines'."""
     orderDate: str
     """When it was ordered; may be in the past."""
+
+
+class OrderProducedEvent(TypedDict):
+    """All work on an order is done."""
+
+    id: str
+    """Of the delivery: the same on every attempt. Use it to drop repeats."""
+    event: Literal["order.produced"]
+    """Kind of the event."""
+    data: AnnouncedProduction
+    """What it is about."""
 
 
 class OrderRefundedEvent(TypedDict):
@@ -2719,6 +2818,10 @@ class PreviewedLine(TypedDict):
     """Quantity times price, less the discount; a decimal amount."""
     oversold: int
     """Pieces that would be sold although they are not in stock."""
+    make: bool
+    """Whether it is made for this order: it takes no stock."""
+    dueOn: str | None
+    """Its own day, of the shop; null: the order's, if any."""
 
 
 class PreviewedMapping(TypedDict):
@@ -3001,6 +3104,20 @@ class ProductUpdatedEvent(TypedDict):
     """Kind of the event."""
     data: UpdatedProduct
     """What it is about."""
+
+
+class ProductionSettings(TypedDict):
+    """What the shop says about its workshop."""
+
+    stages: list[Stage]
+    """In order: work begins in the first; the last is done."""
+
+
+class ProductionSettingsInput(TypedDict):
+    """What the shop says about its workshop, as a whole."""
+
+    stages: list[StageInput]
+    """In order: work begins in the first; the last is done."""
 
 
 class PublicFacets(TypedDict):
@@ -3630,6 +3747,8 @@ class ShopSummary(TypedDict):
     """Orders that are neither delivered, cancelled nor refunded."""
     receivables: Receivables
     """What customers have still to pay."""
+    production: OpenWork
+    """What is to be made."""
     moneyToday: list[MethodMoney] | None
     """What was recorded today, or received; null: in more than 1,000 transactions, by `received`
     with those of the 24 hours before."""
@@ -3675,6 +3794,24 @@ class SpecifiedValueInput(TypedDict):
     """Name, such as Ring size."""
     value: NotRequired[str | None]
     """What it is; null: not known, or erased."""
+
+
+class Stage(TypedDict):
+    """A stage of the workshop."""
+
+    id: str
+    """Identifier, `stg_…`."""
+    name: str | None
+    """Name; null: it was removed after the work ended."""
+
+
+class StageInput(TypedDict):
+    """A stage of the workshop."""
+
+    id: NotRequired[str | None]
+    """Of a stage that stays; a new one has none."""
+    name: str
+    """Name; null: it was removed after the work ended."""
 
 
 class StartedJob(TypedDict):
@@ -4137,6 +4274,150 @@ class WebhookWithSecret(TypedDict):
     """Signs deliveries; all of it, `whsec_` included, is the key. Shown only once."""
 
 
+class Work(TypedDict):
+    """The work on a line that is made. What it is comes from the order."""
+
+    orderId: str
+    """Id of its order."""
+    orderNumber: str
+    """Number of its order."""
+    lineItemId: str
+    """Id of the line that is made."""
+    productId: str | None
+    """Id of the product."""
+    sku: str | None
+    """Stock keeping unit."""
+    quantity: int
+    """Pieces of the line."""
+    toMake: int
+    """Pieces without those refunded before they were shipped."""
+    made: int
+    """Pieces that are made."""
+    surplus: int
+    """Pieces that are made and not needed any more."""
+    revision: int
+    """1, and one more for each edit of title, quantity or details since it began."""
+    state: WorkState
+    """Whether there is something to do."""
+    stage: Stage
+    """Where it is, or was when it ended."""
+    assignee: str | None
+    """Employee who makes it, `emp_…`; null: nobody."""
+    priority: int
+    """From 0 to 9, the most urgent."""
+    dueOn: str | None
+    """Day of the shop by which it is due; null: none."""
+    startedAt: str | None
+    """When it left the first stage; null: it did not."""
+    doneAt: str | None
+    """When it ended; null: it is open."""
+    closedBy: WorkEnd | None
+    """What ended it; null: it is open."""
+    orderStatus: OrderStatus
+    """State of the order."""
+    title: str
+    """Title of the line."""
+    specification: list[SpecifiedValue]
+    """What exactly is ordered."""
+    missing: list[str]
+    """Details that the product requires, and nobody gave yet."""
+    lineNote: str | None
+    """Free text about the line."""
+    customer: WorkCustomer | None
+    """Who ordered; null: no customer."""
+    blocked: str | None
+    """Why it cannot go on; null: it can."""
+    note: str | None
+    """The workshop's free text."""
+    moves: list[WorkMove]
+    """The latest 30 moves, oldest first."""
+
+
+class WorkChange(TypedDict):
+    """The fields of a PATCH: absent fields stay; null clears."""
+
+    stage: NotRequired[str]
+    """Id of the stage; in the last all pieces are made."""
+    made: NotRequired[int]
+    """Pieces that are made, at most `toMake`."""
+    assignee: NotRequired[str | None]
+    """Employee who makes it, `emp_…`; null: nobody."""
+    blocked: NotRequired[str | None]
+    """Why it cannot go on; null: it can."""
+    priority: NotRequired[int]
+    """From 0 to 9, the most urgent."""
+    note: NotRequired[str | None]
+    """The workshop's free text."""
+
+
+class WorkCreatedEvent(TypedDict):
+    """A line that is made has work: its order was paid."""
+
+    id: str
+    """Of the delivery: the same on every attempt. Use it to drop repeats."""
+    event: Literal["work.created"]
+    """Kind of the event."""
+    data: AnnouncedWork
+    """What it is about."""
+
+
+class WorkCustomer(TypedDict):
+    """Whom it is for."""
+
+    id: str
+    """Id of the customer."""
+    firstName: str | None
+    """First name."""
+    lastName: str | None
+    """Last name."""
+
+
+class WorkList(TypedDict):
+    """A page of work, and how much there is in all."""
+
+    data: list[Work]
+    """The items."""
+    pagination: CursorPagination
+    """Which page this is."""
+    total: int
+    """How many there are in all."""
+    totalIsAtLeast: NotRequired[bool]
+    """There are more than `total`; they were not counted"""
+    counts: dict[str, int]
+    """All open work of each stage, by its id."""
+    overdue: int
+    """All open work that is overdue."""
+
+
+class WorkMove(TypedDict):
+    """A move of work into a stage."""
+
+    at: str
+    """When it was moved."""
+    by: str
+    """Name of the API key."""
+    stage: str
+    """Id of the stage."""
+
+
+class WorkOfOrder(TypedDict):
+    """All work of an order, also what has ended."""
+
+    data: list[Work]
+    """Work, in the order of the lines."""
+
+
+class WorkUpdatedEvent(TypedDict):
+    """Work on a line was moved, changed, or has ended."""
+
+    id: str
+    """Of the delivery: the same on every attempt. Use it to drop repeats."""
+    event: Literal["work.updated"]
+    """Kind of the event."""
+    data: AnnouncedWork
+    """What it is about."""
+
+
 ReceivedEvent: TypeAlias = (
     OrderCreatedEvent
     | OrderUpdatedEvent
@@ -4150,6 +4431,9 @@ ReceivedEvent: TypeAlias = (
     | PaymentCreatedEvent
     | PaymentVoidedEvent
     | RefundCreatedEvent
+    | OrderProducedEvent
+    | WorkCreatedEvent
+    | WorkUpdatedEvent
     | ShipmentCreatedEvent
     | ShipmentUpdatedEvent
     | ShipmentCancelledEvent

@@ -87,6 +87,8 @@ from backroom.models import (
     PreviewedMapping,
     Product,
     ProductChange,
+    ProductionSettings,
+    ProductionSettingsInput,
     ProductList,
     ProductSort,
     ProductStatus,
@@ -131,6 +133,12 @@ from backroom.models import (
     WebhookChange,
     WebhookList,
     WebhookWithSecret,
+    Work,
+    WorkChange,
+    WorkDue,
+    WorkList,
+    WorkOfOrder,
+    WorkState,
 )
 from backroom.shared import AUTOMATIC
 from backroom.transport import Transport, walk
@@ -823,6 +831,7 @@ class Operations:
         balance: Balance | None = None,
         shipping_status: Literal["PARTIAL"] | None = None,
         closed: bool | None = None,
+        produced: Literal["true"] | None = None,
         customer_id: str | None = None,
         sales_rep_id: str | None = None,
         tag: str | None = None,
@@ -861,6 +870,7 @@ class Operations:
                 "balance": balance,
                 "shippingStatus": shipping_status,
                 "closed": closed,
+                "produced": produced,
                 "customerId": customer_id,
                 "salesRepId": sales_rep_id,
                 "tag": tag,
@@ -890,6 +900,7 @@ class Operations:
         balance: Balance | None = None,
         shipping_status: Literal["PARTIAL"] | None = None,
         closed: bool | None = None,
+        produced: Literal["true"] | None = None,
         customer_id: str | None = None,
         sales_rep_id: str | None = None,
         tag: str | None = None,
@@ -915,6 +926,7 @@ class Operations:
             "balance": balance,
             "shippingStatus": shipping_status,
             "closed": closed,
+            "produced": produced,
             "customerId": customer_id,
             "salesRepId": sales_rep_id,
             "tag": tag,
@@ -981,9 +993,9 @@ class Operations:
         page: int | None = None,
         limit: int | None = None,
         cursor: str | None = None,
-        due: DueIn | None = None,
         from_: str | date | datetime | None = None,
         to: str | date | datetime | None = None,
+        due: DueIn | None = None,
         timeout: float | None = None,
     ) -> OrderList:
         """List the orders that are due.
@@ -1002,9 +1014,9 @@ class Operations:
                 "page": page,
                 "limit": limit,
                 "cursor": cursor,
-                "due": due,
                 "from": from_,
                 "to": to,
+                "due": due,
             },
             timeout=timeout,
         )
@@ -1015,18 +1027,18 @@ class Operations:
         *,
         fields: str | Sequence[str] | None = None,
         limit: int = 100,
-        due: DueIn | None = None,
         from_: str | date | datetime | None = None,
         to: str | date | datetime | None = None,
+        due: DueIn | None = None,
         timeout: float | None = None,
     ) -> Iterator[Order]:
         """Yield all items of `list_due_orders`, page by page. `limit`: of a page."""
         asked: dict[str, Any] = {
             "fields": fields,
             "limit": limit,
-            "due": due,
             "from": from_,
             "to": to,
+            "due": due,
         }
         return walk(
             lambda at: self._transport.call(
@@ -1134,8 +1146,10 @@ class Operations:
         Lines and amounts until the order is SHIPPED; customer, source and date at any time.
         Stock moves by the difference; money does not: `balanceDue` says what is due or owed. If
         the order has tax and its amounts change, `tax` must be sent: 422 `tax_required` has
-        `proposed`. With `dryRun` nothing is written, and the answer says what would be. Emits
-        order.edited and order.updated, and order.paid, inventory.low where they apply.
+        `proposed`. 409 `spec_locked`, with `lineItemId` and `startedAt`: title, quantity or
+        specification of a line on which work has begun change only with `unlock`. With `dryRun`
+        nothing is written, and the answer says what would be. Emits order.edited and
+        order.updated, and order.paid, inventory.low where they apply.
 
         `POST /api/admin/orders/{id}/edit`, from the role STAFF on.
         """
@@ -1351,6 +1365,50 @@ class Operations:
             ),
             body=body,
             headers={"Idempotency-Key": idempotency_key, "If-Match": if_match},
+            timeout=timeout,
+        )
+        return answer
+
+    def get_work(self, id: str, *, timeout: float | None = None) -> WorkOfOrder:
+        """List the work on an order.
+
+        Also what has ended. 404 while the order is PENDING: work begins when it is PAID.
+
+        `GET /api/admin/orders/{id}/work`, from the role READER on.
+        """
+        answer: WorkOfOrder = self._transport.call(
+            "GET", "/api/admin/orders/{}/work", (id,), timeout=timeout
+        )
+        return answer
+
+    def change_work(
+        self,
+        id: str,
+        line_item_id: str,
+        body: WorkChange,
+        *,
+        if_match: str | None = None,
+        timeout: float | None = None,
+    ) -> Work:
+        """Change the work on a line.
+
+        Work that leaves the first stage leads a PAID order to IN_PRODUCTION. In the last stage
+        it is DONE: all pieces are made. With the last open work of an order the order has
+        `producedAt`. 409 `work_closed` with `state` and `closedBy`; 422 `unknown_stage` with
+        the `allowed`. Emits work.updated, order.updated if the order changes, and
+        order.produced.
+
+        `PATCH /api/admin/orders/{id}/work/{line_item_id}`, from the role STAFF on.
+        """
+        answer: Work = self._transport.call(
+            "PATCH",
+            "/api/admin/orders/{}/work/{}",
+            (
+                id,
+                line_item_id,
+            ),
+            body=body,
+            headers={"If-Match": if_match},
             timeout=timeout,
         )
         return answer
@@ -1794,6 +1852,42 @@ class Operations:
         """
         answer: SearchResult = self._transport.call(
             "GET", "/api/admin/search", (), query={"q": q}, timeout=timeout
+        )
+        return answer
+
+    def get_production_settings(self, *, timeout: float | None = None) -> ProductionSettings:
+        """Get the settings of production.
+
+        The stages of the workshop.
+
+        `GET /api/admin/settings/production`, from the role STAFF on.
+        """
+        answer: ProductionSettings = self._transport.call(
+            "GET", "/api/admin/settings/production", (), timeout=timeout
+        )
+        return answer
+
+    def put_production_settings(
+        self,
+        body: ProductionSettingsInput,
+        *,
+        if_match: str | None = None,
+        timeout: float | None = None,
+    ) -> ProductionSettings:
+        """Replace the settings of production.
+
+        All of them. Stages with an `id` stay, and may have another name. 409 `stage_in_use`
+        with the `stage` and the `count` of open work, if it is removed or becomes the last.
+
+        `PUT /api/admin/settings/production`, from the role ADMIN on.
+        """
+        answer: ProductionSettings = self._transport.call(
+            "PUT",
+            "/api/admin/settings/production",
+            (),
+            body=body,
+            headers={"If-Match": if_match},
+            timeout=timeout,
         )
         return answer
 
@@ -2493,6 +2587,83 @@ class Operations:
             "POST", "/api/admin/webhooks/{}/test", (id,), body=body, timeout=timeout
         )
         return answer
+
+    def list_work(
+        self,
+        *,
+        page: int | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+        from_: str | date | datetime | None = None,
+        to: str | date | datetime | None = None,
+        state: WorkState | None = None,
+        stage: str | None = None,
+        assignee: Literal["none"] | str | None = None,
+        due: WorkDue | None = None,
+        order_id: str | None = None,
+        product_id: str | None = None,
+        timeout: float | None = None,
+    ) -> WorkList:
+        """List work on what is made to order.
+
+        Open work by the day by which it is due, that without a day last; or what has ended,
+        latest first. `counts` and `overdue` are of all open work.
+
+        `GET /api/admin/work`, from the role READER on.
+        """
+        answer: WorkList = self._transport.call(
+            "GET",
+            "/api/admin/work",
+            (),
+            query={
+                "page": page,
+                "limit": limit,
+                "cursor": cursor,
+                "from": from_,
+                "to": to,
+                "state": state,
+                "stage": stage,
+                "assignee": assignee,
+                "due": due,
+                "orderId": order_id,
+                "productId": product_id,
+            },
+            timeout=timeout,
+        )
+        return answer
+
+    def iter_work(
+        self,
+        *,
+        limit: int = 100,
+        from_: str | date | datetime | None = None,
+        to: str | date | datetime | None = None,
+        state: WorkState | None = None,
+        stage: str | None = None,
+        assignee: Literal["none"] | str | None = None,
+        due: WorkDue | None = None,
+        order_id: str | None = None,
+        product_id: str | None = None,
+        timeout: float | None = None,
+    ) -> Iterator[Work]:
+        """Yield all items of `list_work`, page by page. `limit`: of a page."""
+        asked: dict[str, Any] = {
+            "limit": limit,
+            "from": from_,
+            "to": to,
+            "state": state,
+            "stage": stage,
+            "assignee": assignee,
+            "due": due,
+            "orderId": order_id,
+            "productId": product_id,
+        }
+        return walk(
+            lambda at: self._transport.call(
+                "GET", "/api/admin/work", (), query={**asked, **at}, timeout=timeout
+            ),
+            begin={"cursor": "*"},
+        )
 
     def get_description(self, *, timeout: float | None = None) -> dict[str, Any]:
         """This description.

@@ -92,6 +92,7 @@ orders = typer.Typer(
     help="List orders; show, place, edit and pay one.", invoke_without_command=True
 )
 shipments = typer.Typer(help="List shipments; ship an order.", invoke_without_command=True)
+work = typer.Typer(help="List work on what is made to order; move it.", no_args_is_help=True)
 products = typer.Typer(help="List products; show one; upsert many.", invoke_without_command=True)
 webhooks = typer.Typer(help="List webhooks; add and remove one.", invoke_without_command=True)
 app.command()(signing_in.login)
@@ -99,6 +100,7 @@ app.command()(signing_in.logout)
 app.command()(signing_in.profiles)
 app.add_typer(orders, name="orders")
 app.add_typer(shipments, name="shipments")
+app.add_typer(work, name="work")
 app.add_typer(products, name="products")
 app.add_typer(customers.app, name="customers")
 app.add_typer(stock.app, name="stock")
@@ -682,6 +684,87 @@ def ship_order(
         pieces = {name: sum(line["quantity"] for line in would[name]) for name in ("lines", "left")}
         facts = {"statusAfter": would["statusAfter"], "events": ", ".join(would["events"])}
         output.print_facts({"shipped": pieces["lines"], "left": pieces["left"], **facts})
+
+
+@work.command("list")
+def list_work(
+    *,
+    state: Annotated[str | None, typer.Option(help="open unless another is asked for.")] = None,
+    stage: Annotated[str | None, typer.Option(help="Its name, or its id: stg_…")] = None,
+    assignee: Annotated[str | None, typer.Option(help="emp_…; none: of nobody.")] = None,
+    due: Annotated[str | None, typer.Option(help="overdue, today, week or none.")] = None,
+    limit: Limit = 20,
+    as_json: Json = False,
+) -> None:
+    """List work on what is made to order, by the day by which it is due."""
+    with base.open_own_shop() as shop:
+        walk = shop.iter_work(
+            state=cast(Any, state),
+            stage=stage and _find_stage_id(shop, stage),
+            assignee=assignee,
+            due=cast(Any, due),
+            limit=base.page_size(limit),
+        )
+        found = base.take_first(walk, limit)
+        if as_json:
+            base.print_json_lines(found)
+            return
+        output.print_table(
+            ("order", "due", "stage", "made>", "of>", "title", "assignee", "line"),
+            (
+                (
+                    each["orderNumber"],
+                    each["dueOn"],
+                    each["stage"]["name"],
+                    each["made"],
+                    each["toMake"],
+                    each["title"],
+                    each["assignee"],
+                    each["lineItemId"],
+                )
+                for each in found
+            ),
+        )
+
+
+@work.command("move")
+def move_work(
+    *,
+    order: OrderName,
+    stage: Annotated[str, typer.Argument(help="Name of the stage, or its id: stg_…")],
+    line: Annotated[
+        str | None, typer.Option(help="Its SKU, title or id; default: the only one that is open.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Move the work on a line of an order to a stage."""
+    with base.open_own_shop() as shop:
+        order_id = _find_order_id(shop, order)
+        names = ("lineItemId", "sku", "title")
+        found = [
+            each
+            for each in shop.get_work(order_id)["data"]
+            if (line in {cast(Any, each)[n] for n in names} if line else each["state"] == "OPEN")
+        ]
+        if len(found) != 1:
+            base.fail(f"{len(found) or 'no'} lines fit; name one with --line.", REFUSED)
+        change: Any = {"stage": _find_stage_id(shop, stage)}
+        moved = shop.change_work(order_id, found[0]["lineItemId"], change)
+    if as_json:
+        output.print_json(moved)
+        return
+    facts = {"order": moved["orderNumber"], "status": moved["orderStatus"], "title": moved["title"]}
+    output.print_facts({**facts, "state": moved["state"], "stage": moved["stage"]["name"]})
+
+
+def _find_stage_id(shop: Backroom, name: str) -> str:
+    """Return the id of a stage of the workshop that is named by its name or by its id."""
+    stages = shop.get_production_settings()["stages"]
+    found = next((one["id"] for one in stages if name in {one["id"], one["name"]}), None)
+    if found is None:
+        known = ", ".join(str(one["name"]) for one in stages)
+        base.fail(f"There is no stage {name!r}; there are: {known}.", REFUSED)
+    return found
 
 
 def _find_order_line(order: Mapping[str, Any], item: str) -> dict[str, Any]:

@@ -1,0 +1,576 @@
+"""Work on what is made to order: what it is after each change of its order, and after its own.
+
+The rules: docs/production.md#work. All of it but the reading of settings is pure functions.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import Any, Final, cast
+
+from chalicelib import listing
+from chalicelib.listing.kinds import SOME, split_attribute
+from chalicelib.orders import shop_settings
+from chalicelib.orders.model import (
+    MOST_WORK,
+    Order,
+    StoredOrder,
+    order_reference,
+    pick_members,
+)
+from chalicelib.orders.pieces import count_pieces
+from chalicelib.orders.room import room_for_work_deletions
+from chalicelib.orders.schemas import (
+    NO_DAY,
+    AnnouncedWork,
+    OrderStatus,
+    ProductionSettingsInput,
+    ShownStage,
+    SpecifiedValue,
+    WorkChange,
+    WorkCustomer,
+    WorkEnd,
+    WorkState,
+)
+from chalicelib.orders.stages import SETTINGS, LineWork, OrderWork, Stages, work_key
+from chalicelib.orders.transactions import compare_parts, write_parts
+from chalicelib.orders.transitions import BEFORE_SHIPPING, GIVES_BACK
+from chalicelib.problems import Conflict, Invalid, NotFound
+from chalicelib.storage import table
+from chalicelib.storage.attributes import Fields, Item
+from chalicelib.storage.commit import COUNT_SHARDS, Commit
+from chalicelib.storage.conditions import Attr, all_of
+from chalicelib.values import ids
+from chalicelib.values.forgetting import Person
+
+KIND: Final = listing.Kind("work", counted=("stage",), split="stage")
+CLOSED: Final = listing.Kind("worked", counted=("state",))
+
+_MOST_MOVES: Final = 30
+_PRIORITY: Final = 5
+_LOCKED: Final = ("title", "quantity", "specification")  # once somebody has begun to make it
+# What work follows from, and is shown with, in an order.
+_SEEN: Final = ("lineItems", "refunds", "shipments", "status", "closedAt", "dueOn", "customer")
+
+
+class WorkClosed(Conflict):
+    """409 with `state` and `closedBy`."""
+
+    code = "work_closed"
+
+
+class SpecLocked(Conflict):
+    """409 with `lineItemId` and `startedAt`."""
+
+    code = "spec_locked"
+
+
+class StageInUse(Conflict):
+    """409 with `stage` and `count`."""
+
+    code = "stage_in_use"
+
+
+class UnknownStage(Invalid):
+    """422 with `allowed`: the ids of the stages."""
+
+    code = "unknown_stage"
+
+
+@dataclass(frozen=True)
+class Card:
+    """The work on a line of an order. `line`: as it is, or as it was when it was removed."""
+
+    order: Order
+    work: LineWork
+    line: Fields
+
+    @property
+    def id(self) -> str:
+        """The id of its list entry."""
+        return f"{self.line['id']}@{self.order.id}"
+
+    @property
+    def state(self) -> WorkState:
+        return _state_of(self.work)
+
+    @property
+    def due_on(self) -> str | None:
+        """Return the day by which it is due: the line's own, or the order's."""
+        return self.line["dueOn"] or self.order.fields["dueOn"]
+
+    @property
+    def to_make(self) -> int:
+        """Return the pieces of the line without those refunded before they were shipped."""
+        pieces = self.order.pieces.get(self.line["id"])
+        return int(self.line["quantity"]) - (pieces.withdrawn if pieces else 0)
+
+    @cached_property
+    def index(self) -> listing.Index:
+        is_open = self.state is WorkState.OPEN
+        facets = {
+            "state": self.state.value,
+            "stage": self.work["stage"],
+            "assignee": self.work["assignee"] or "",
+            "productId": self.line["productId"] or "",
+        }
+        sort = (self.due_on or NO_DAY) if is_open else self.work["doneAt"] or ""
+        return listing.Index.build(sort=sort, facets=facets)
+
+
+def list_cards(order: Order | None) -> dict[str, Card]:
+    """Return the work of an order that was read with it, by the ids of the list entries."""
+    if order is None or order.work is None:
+        return {}
+    lines: dict[str, Fields] = {line["id"]: line for line in order.fields["lineItems"]}
+    works = order.work.lines
+    places = {id: n for n, id in enumerate(lines)}
+    cards = [
+        Card(order, works[id], line)
+        for id in sorted(works, key=lambda id: places.get(id, len(places)))
+        if (line := lines.get(id) or works[id].get("line"))
+    ]
+    return {card.id: card for card in cards}
+
+
+def _state_of(work: LineWork) -> WorkState:
+    if work["closedBy"] is None:
+        return WorkState.OPEN
+    is_done = work["closedBy"] in {WorkEnd.STAGE, WorkEnd.SHIPMENT}
+    return WorkState.DONE if is_done else WorkState.CANCELLED
+
+
+# --- After a change of the order ------------------------------------------------------------------
+
+
+def is_worked_on(order: Order) -> bool:
+    """Return whether an order is in a state in which its work can change, or begin."""
+    is_paid = order.status in BEFORE_SHIPPING and order.status is not OrderStatus.PENDING
+    return is_paid and not order.fields["closedAt"]
+
+
+def is_affected(before: Order | None, after: Order) -> bool:
+    """Return whether a change of an order may change its work, or what is shown of it."""
+    return before is None or any(before.fields[name] != after.fields[name] for name in _SEEN)
+
+
+def follow_order(
+    work: OrderWork, before: Order | None, after: Order, by: str, now: str
+) -> OrderWork:
+    """Return the work after its order was changed from `before`, with another version.
+
+    There is work for each line that is made, from when the order is PAID. Of lines that were
+    removed, the latest stay.
+    """
+    had = {line["id"]: line for line in before.fields["lineItems"]} if before else {}
+    is_edited = before is not None and _edit_ids(before) != _edit_ids(after)
+    kept, removed = dict[str, LineWork](), dict[str, LineWork]()
+    lines = {line["id"]: line for line in after.fields["lineItems"]}
+    for id, known in work.lines.items():
+        if id not in lines:
+            ended = _end(known, WorkEnd.EDIT, now) if known["closedBy"] is None else known
+            removed[id] = {"line": cast(Fields, had.get(id)), **ended}
+    for id, line in lines.items():
+        card_line: Fields = {**line}
+        cause, old = _find_end(after, card_line), work.lines.get(id)
+        if old is None:
+            if cause is None and is_worked_on(after):
+                kept[id] = _new_work(work.stages)
+            continue
+        if is_edited and old["startedAt"] and any(had[id][n] != card_line[n] for n in _LOCKED):
+            old = {**old, "revision": old["revision"] + 1}
+        state, to_make = _state_of(old), Card(after, old, card_line).to_make
+        if state is WorkState.OPEN and cause:
+            made = to_make if cause is WorkEnd.SHIPMENT else old["made"]
+            old = {**_end(old, cause, now), "made": made}
+        elif not cause and (
+            state is WorkState.CANCELLED or (state is WorkState.DONE and old["made"] < to_make)
+        ):
+            old = _reopen(old, work.stages, by, now)
+        kept[id] = old
+    latest = dict(list(removed.items())[-MOST_WORK:])
+    lines_after = {**latest, **kept}
+    is_there = bool(work.version or lines_after)
+    return replace(work, lines=lines_after, version=work.version + 1 if is_there else 0)
+
+
+def _edit_ids(order: Order) -> list[str]:
+    return [edit["id"] for edit in order.fields["edits"]]
+
+
+def _find_end(order: Order, line: Fields) -> WorkEnd | None:
+    """Return what ends work on a line of an order; None: there is something to make."""
+    pieces = order.pieces[line["id"]]
+    if order.fields["closedAt"]:
+        return WorkEnd.CLOSE
+    if order.status in GIVES_BACK:
+        return WorkEnd.ORDER
+    if not line["make"]:
+        return WorkEnd.EDIT
+    if pieces.to_ship:
+        return None
+    return WorkEnd.SHIPMENT if pieces.shipped else WorkEnd.REFUND
+
+
+def _new_work(stages: Stages) -> LineWork:
+    return {
+        "stage": stages.open[0],
+        "made": 0,
+        "assignee": None,
+        "blocked": None,
+        "priority": _PRIORITY,
+        "note": None,
+        "revision": 1,
+        "startedAt": None,
+        "doneAt": None,
+        "closedBy": None,
+        "moves": [],
+    }
+
+
+def _end(work: LineWork, cause: WorkEnd, now: str) -> LineWork:
+    return {**work, "closedBy": cause.value, "doneAt": now}
+
+
+def _reopen(work: LineWork, stages: Stages, by: str, now: str) -> LineWork:
+    """Return work that is open again, in its stage, or in the first if work is done in its own."""
+    stage = work["stage"] if work["stage"] in stages.open else stages.open[0]
+    return _move({**work, "closedBy": None, "doneAt": None}, stage, by, now)
+
+
+def _move(work: LineWork, stage: str, by: str, now: str) -> LineWork:
+    """Return the work in a stage, with the move."""
+    if stage == work["stage"]:
+        return work
+    moves = [*work["moves"], {"at": now, "by": by, "stage": stage}][-_MOST_MOVES:]
+    return {**work, "stage": stage, "moves": cast(list[Any], moves)}
+
+
+def is_produced(work: OrderWork) -> bool:
+    """Return whether all work of an order has ended, and some of it is done."""
+    states = {_state_of(one) for one in work.lines.values()}
+    return WorkState.DONE in states and WorkState.OPEN not in states
+
+
+def open_lines(order: Order) -> list[str]:
+    """Return the ids of the lines of an order with open work."""
+    works = order.work.lines if order.work else {}
+    return [id for id, work in works.items() if _state_of(work) is WorkState.OPEN]
+
+
+def has_more_to_make(order: Order, fields: StoredOrder) -> bool:
+    """Return whether lines with open work have pieces to ship by the fields after a shipment."""
+    left = count_pieces(fields)
+    return any(id in left and left[id].to_ship for id in open_lines(order))
+
+
+def refuse_locked(order: Order, lines: Iterable[Fields]) -> None:
+    """Raise SpecLocked if an edit changes what is made of a line on which work has begun.
+
+    `lines`: those after the edit. Work that was cancelled locks nothing.
+    """
+    works = order.work.lines if order.work else {}
+    had: dict[str, Fields] = {line["id"]: {**line} for line in order.fields["lineItems"]}
+    for line in lines:
+        work = works.get(line["id"])
+        if work is None or not work["startedAt"] or _state_of(work) is WorkState.CANCELLED:
+            continue
+        if any(had[line["id"]][name] != line[name] for name in _LOCKED):
+            message = f"Work on {line['title']!r} has begun. Send unlock: true to change it."
+            raise SpecLocked(message, lineItemId=line["id"], startedAt=work["startedAt"])
+
+
+# --- A change of the work -------------------------------------------------------------------------
+
+
+def change_work(order: Order, line_id: str, wanted: WorkChange, by: str, now: str) -> OrderWork:
+    """Return the work of an order after a change of one line's; the same if nothing differs.
+
+    Raise NotFound, WorkClosed, UnknownStage, Invalid.
+    """
+    assert order.work
+    stages, sent = order.work.stages, wanted.sent_fields()
+    card = list_cards(order).get(f"{line_id}@{order.id}")
+    if card is None:
+        message = f"There is no work on a line {line_id[:100]!r}: it begins when the order is PAID."
+        raise NotFound(message)
+    work = card.work
+    has_left = card.state is WorkState.CANCELLED or work["closedBy"] == WorkEnd.SHIPMENT
+    if has_left or not is_worked_on(order):
+        message = f"The work is {card.state}, and the order {order.status}: it cannot change."
+        raise WorkClosed(message, state=card.state, closedBy=work["closedBy"])
+    stage = sent.pop("stage", work["stage"])
+    if stage != work["stage"] and stage not in stages.names:
+        raise UnknownStage(f"There is no stage {stage!r}.", allowed=[*stages.names])
+    after = cast(LineWork, {**work, **{name: _clean(value) for name, value in sent.items()}})
+    if stage != work["stage"]:
+        after = {**_move(after, stage, by, now), "closedBy": None, "doneAt": None}
+        if stage != stages.open[0]:
+            after["startedAt"] = after["startedAt"] or now
+        if stage == stages.last:
+            after = {**_end(after, WorkEnd.STAGE, now), "made": card.to_make}
+    least = card.to_make if after["closedBy"] else 0
+    if sent.get("made", work["made"]) != work["made"] and not least <= sent["made"] <= card.to_make:
+        reason = "the work is done" if least else "more are not wanted"
+        raise Invalid.field("made", "out_of_range", f"must be at most {card.to_make}: {reason}")
+    if after == work:
+        return order.work
+    lines = {**order.work.lines, line_id: after}
+    return replace(order.work, lines=lines, version=order.work.version + 1)
+
+
+def _clean(value: object) -> object:
+    """Return a value that was sent as it is stored: an empty text is null."""
+    return None if value == "" else value
+
+
+def starts_production(order: Order, work: OrderWork) -> bool:
+    """Return whether a change of work leads a PAID order to IN_PRODUCTION: some has now begun."""
+    assert order.work
+    has_begun = any(
+        work.lines[id]["startedAt"] and not known["startedAt"]
+        for id, known in order.work.lines.items()
+    )
+    return order.status is OrderStatus.PAID and has_begun
+
+
+def forget_person(order: Order, person: Person) -> OrderWork:
+    """Return the work of an order, if there is any, without a person's data: another version."""
+    assert order.work
+    if not order.work.version:
+        return order.work
+    lines = {id: _forget_person(work, order, person) for id, work in order.work.lines.items()}
+    return replace(order.work, lines=lines, version=order.work.version + 1)
+
+
+def _forget_person(work: LineWork, order: Order, person: Person) -> LineWork:
+    """Return work without a person's data; of another's order, only mentions go."""
+    after = work.copy()
+    if not person.is_about(order.fields):
+        named = {
+            name: value for name, value in after.items() if name in {"blocked", "note", "line"}
+        }
+        return cast(LineWork, {**after, **person.redact(named)})
+    after |= {"blocked": None, "note": None}
+    if "line" in work:
+        customer = order.fields["customer"]
+        cleared = person.forget_order({"customer": customer, "lineItems": [work["line"]]})
+        (after["line"],) = cast(list[Fields], cleared["lineItems"])
+    return after
+
+
+# --- Lists and events -----------------------------------------------------------------------------
+
+
+def cards_in_list(kind: listing.Kind, orders: Iterable[Order]) -> list[Card]:
+    """Return the work of orders that one of the two lists has."""
+    is_open = kind is KIND
+    every = [card for order in orders for card in list_cards(order).values()]
+    return [card for card in every if (card.state is WorkState.OPEN) is is_open]
+
+
+def count_in_cells(cells: Iterable[Item], stages: Iterable[str]) -> dict[str, int]:
+    """Return how much work is open in each of these stages, by the count cells of its list."""
+    known = list(cells)
+    return {id: sum(int(cell.get(split_attribute(id), 0)) for cell in known) for id in stages}
+
+
+def count_items(before: Order | None, after: Order | None) -> int:
+    """Return how many items `write_work` adds to a commit besides entries that it deletes."""
+    old, new = list_cards(before), list_cards(after)
+    if not old and not new:
+        return 0
+    differing = sum(
+        id not in old or old[id].index.list_state != card.index.list_state
+        for id, card in new.items()
+    )
+    return differing + 8
+
+
+def write_work(
+    commit: Commit, before: Order | None, after: Order | None, otherwise: Exception
+) -> None:
+    """Add the work of an order to a commit: its item, list entries, and what it is based on.
+
+    `after`: None if the order is deleted. Raised when the commit is sent: `otherwise`, if the work
+    or the stages were changed since they were read.
+    """
+    old, new = (order.work if order else None for order in (before, after))
+    order, known = after or before, old.version if old else 0
+    assert order
+    pk, sk = work_key(order.id)
+    unchanged = Attr("version").eq(known) if known else table.absent
+    if after is None:
+        if known:
+            commit.delete((pk, sk), when=unchanged, otherwise=otherwise)
+    elif new and new.version != known:
+        item = {"pk": pk, "sk": sk, "version": new.version, "lines": dict(new.lines)}
+        commit.put(item, when=unchanged, otherwise=otherwise)
+        if _stages_entered(before, after):
+            version = new.stages.version
+            known_stages = Attr("version").eq(version) if version else table.absent
+            commit.check(SETTINGS, known_stages, otherwise)
+    kinds = (KIND, CLOSED)
+    had, has = ([_cards_by_id(kind, one) for kind in kinds] for one in (before, after))
+    added = sum(len(new_cards.keys() - had[place].keys()) for place, new_cards in enumerate(has))
+    room = room_for_work_deletions(len(commit) + added, order.fields)
+    for kind, old_cards, new_cards in zip(kinds, had, has, strict=True):
+        write_parts(commit, kind, old_cards, new_cards, room)
+        room -= len(old_cards.keys() - new_cards.keys())
+
+
+def _cards_by_id(kind: listing.Kind, order: Order | None) -> dict[str, Card]:
+    """Return the work of an order that a list has, by the ids of its entries."""
+    return {card.id: card for card in cards_in_list(kind, [order] if order else [])}
+
+
+def _stages_entered(before: Order | None, after: Order) -> bool:
+    """Return whether work is open in a stage in which it was not."""
+    had, has = (
+        {id: card.work["stage"] for id, card in _cards_by_id(KIND, order).items()}
+        for order in (before, after)
+    )
+    return any(had.get(id) != stage for id, stage in has.items())
+
+
+def work_events(before: Order | None, after: Order) -> Iterator[tuple[str, dict[str, object]]]:
+    """Yield (event, data) for work that is new or differs, and when all of an order's is done."""
+    known = list_cards(before)
+    for id, card in list_cards(after).items():
+        shown = _announce(card)
+        if id not in known:
+            yield "work.created", shown
+        elif known[id].work != card.work or _facts(_announce(known[id])) != _facts(shown):
+            yield "work.updated", shown
+    produced_at = after.fields["producedAt"]
+    if produced_at and not (before and before.fields["producedAt"]):
+        reference = {**order_reference(after), "status": after.status}
+        yield "order.produced", {**reference, "producedAt": produced_at}
+
+
+def _facts(announced: Fields) -> Fields:
+    """Return what an event says of work, without whose it is."""
+    return {**announced, "customerId": None}
+
+
+def _announce(card: Card) -> dict[str, object]:
+    """Return the shape of AnnouncedWork."""
+    return pick_members({**show_card(card), "customerId": card.order.customer_id}, AnnouncedWork)
+
+
+def show_card(card: Card) -> dict[str, object]:
+    """Return the shape of ShownWork."""
+    order, line, work = card.order, card.line, card.work
+    assert order.work
+    values: list[SpecifiedValue] = line["specification"]
+    given = {one["name"].casefold() for one in values if one["value"]}
+    return {
+        **{name: order_reference(order)[name] for name in ("orderId", "orderNumber")},
+        "orderStatus": order.status,
+        "lineItemId": line["id"],
+        **{name: line[name] for name in ("title", "sku", "productId", "quantity")},
+        "toMake": card.to_make,
+        "surplus": max(0, work["made"] - card.to_make),
+        "specification": values,
+        "missing": [n for n in line.get("required", ()) if n.casefold() not in given],
+        "lineNote": line["note"],
+        "customer": order.fields["customer"]
+        and pick_members(order.fields["customer"], WorkCustomer),
+        "dueOn": card.due_on,
+        "state": card.state,
+        **{name: value for name, value in work.items() if name != "line"},
+        "stage": {"id": work["stage"], "name": order.work.stages.names.get(work["stage"])},
+    }
+
+
+def show_for_audit(order: Order) -> dict[str, object]:
+    """Return the work of an order as the audit log compares it."""
+    hidden = {"moves", "line"}
+    return {
+        "work": [
+            {name: value for name, value in card.work.items() if name not in hidden}
+            | {"id": card.line["id"]}
+            for card in list_cards(order).values()
+        ]
+    }
+
+
+def compare_entries(
+    load: Callable[[Iterable[str]], Iterable[Order]],
+) -> Iterator[tuple[str, listing.Recount]]:
+    """Compare both lists of work with the orders to which they lead; yield what differs in each.
+
+    `load`: orders, with their work, by their ids.
+    """
+
+    def load_cards(kind: listing.Kind, order_ids: Iterable[str]) -> list[Card]:
+        """Return the work of these orders that a list has."""
+        return cards_in_list(kind, load(order_ids))
+
+    for kind, facet in ((KIND, "stage"), (CLOSED, "state")):
+        yield kind.name, compare_parts(kind, facet, partial(load_cards, kind))
+
+
+# --- Settings -------------------------------------------------------------------------------------
+
+
+def load_settings() -> tuple[dict[str, object], str]:
+    """Return the shape of ShownProductionSettings, and its ETag."""
+    item = table.get(SETTINGS)
+    return _show_settings(item), str(Stages.from_item(item).version)
+
+
+def save_settings(
+    wanted: ProductionSettingsInput, if_match: frozenset[str] | None
+) -> tuple[dict[str, object], str]:
+    """Replace the stages; return what `load_settings` does.
+
+    Raise PreconditionFailed, UnknownStage, and StageInUse for a stage with open work that is
+    removed, or becomes the last.
+    """
+
+    def make_fields(commit: Commit, before: Item | None) -> Item:
+        """Return the new settings, and let the commit require that no work is left behind."""
+        known = Stages.from_item(before)
+        unknown = [one.id for one in wanted.stages if one.id and one.id not in known.names]
+        if unknown:
+            raise UnknownStage(f"There is no stage {unknown[0]!r}.", allowed=[*known.names])
+        stages = tuple(
+            ShownStage(id=one.id or ids.new_id("stg"), name=one.name) for one in wanted.stages
+        )
+        _require_unused(commit, {*known.open} - {*Stages(0, stages).open})
+        return {"stages": list(stages)}
+
+    return shop_settings.save(SETTINGS, make_fields, _show_settings, if_match)
+
+
+def _show_settings(item: Item | None) -> dict[str, object]:
+    """Return the API's shape of the settings' item; None: the default."""
+    return {"stages": list(Stages.from_item(item).all)}
+
+
+def _require_unused(commit: Commit, stages: set[str]) -> None:
+    """Let a commit require that no work is open in these stages. Raise StageInUse if some is.
+
+    Each move into a stage adds to a count cell. So the commit requires each shard as it was read,
+    with no count of its own.
+    """
+    if not stages:
+        return
+    pk = KIND.count_pk()
+    cells = {cell["sk"]: cell for cell in table.query_all(pk)}
+    for stage in sorted(stages):
+        if count := count_in_cells(cells.values(), [stage])[stage]:
+            message = f"{count} are in the stage {stage}. Move them first."
+            raise StageInUse(message, stage=stage, count=count)
+    for shard in range(COUNT_SHARDS):
+        sk = f"{KIND.cell_name({'stage': SOME})}#{shard}"
+        known = cells.get(sk, {})
+        names = map(split_attribute, sorted(stages))
+        commit.check(
+            (pk, sk),
+            all_of(
+                Attr(name).eq(known[name]) if name in known else Attr(name).not_exists()
+                for name in names
+            ),
+        )
