@@ -142,13 +142,14 @@ bench: .venv/ready .venv-emulator/ready ## calls, CPU and cost of what the shop 
 
 # Pins the newest versions that the .in files allow.
 lock: .venv/ready ## pins the newest packages that the .in files allow
-	for name in requirements requirements-dev requirements-emulator requirements-audit; do \
+	for name in requirements requirements-pictures requirements-dev requirements-emulator requirements-audit; do \
 	  $(VENV)/pip-compile --quiet --upgrade --generate-hashes --allow-unsafe --strip-extras --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --no-header $$name.in -o $$name.txt; \
 	done
 
 # Looks for known vulnerabilities in the packages that are deployed or used to test and deploy. Asks PyPI.
 audit: .venv-audit/ready ## known vulnerabilities of the pinned packages
 	.venv-audit/bin/pip-audit --strict --require-hashes --disable-pip -r requirements.txt
+	.venv-audit/bin/pip-audit --strict --require-hashes --disable-pip -r requirements-pictures.txt
 	.venv-audit/bin/pip-audit --strict --require-hashes --disable-pip -r requirements-dev.txt
 
 .venv-audit/ready: requirements-audit.txt
@@ -156,7 +157,7 @@ audit: .venv-audit/ready ## known vulnerabilities of the pinned packages
 	.venv-audit/bin/pip install -qq -r requirements-audit.txt
 	@touch $@
 
-.venv/ready: requirements-dev.txt requirements.txt clients/python/pyproject.toml
+.venv/ready: requirements-dev.txt requirements.txt requirements-pictures.txt clients/python/pyproject.toml
 	@$(PYTHON) infra/install.py .venv requirements-dev.txt "Backroom, its tools and its tests" clients/python
 	@touch $@
 

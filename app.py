@@ -12,6 +12,7 @@ from chalicelib.deadline import in_background
 from chalicelib.request.application import Application
 
 if TYPE_CHECKING:
+    from chalicelib.files.render import RenderEvent
     from chalicelib.outbox.fan_out import Stream
     from chalicelib.sqs import Batch, Handled
     from chalicelib.webhooks.redrive import Redrive, RedriveResult
@@ -45,6 +46,7 @@ SERVED = {
         "chalicelib.merges.routes",
         "chalicelib.erasures.routes",
     ],
+    "/api/admin/pictures": ["chalicelib.files.routes"],
     "/api/admin/search": ["chalicelib.search.routes"],
     "/api/admin/facets": ["chalicelib.facets.routes"],
     "/api/admin/stock": ["chalicelib.ledger.routes"],
@@ -150,9 +152,20 @@ def send_summaries(event: Event, context: object) -> None:
 @app.lambda_function()
 @in_background
 def check_counts(event: Event, context: object) -> None:
-    from chalicelib.nightly import check
+    from chalicelib.nightly import check, pictures
 
-    check.check_totals()
+    if "sweep" in event:
+        pictures.delete_unused()
+    else:
+        check.check_totals()
+
+
+@app.lambda_function()
+@in_background
+def render_file(event: "RenderEvent", context: object) -> "Handled":
+    from chalicelib.files import render
+
+    return render.handle(event)
 
 
 # What was imported stays: no collection has to look at it, in a cold start or later.

@@ -51,11 +51,29 @@ def upload_origin() -> str:
 
     The global address redirects to it, which breaks both CORS and the signature.
     """
-    if address := emulator():
-        return address
-    region = os.environ["AWS_DEFAULT_REGION"]
+    return emulator() or _bucket_origin(bucket())
+
+
+def pictures_bucket() -> str:
+    """Return the bucket whose objects the public may read: pictures of products."""
+    return os.environ.get("PICTURES_BUCKET", "")
+
+
+def pictures_origin() -> str:
+    """Return the address of that bucket. Tools of an operator may not know it, nor need it."""
+    name = pictures_bucket()
+    return f"{address}/{name}" if (address := emulator()) else _bucket_origin(name)
+
+
+def picture_address() -> str:
+    """Return the address below which pictures are shown: the bucket's, or that of a CDN."""
+    return os.environ.get("PICTURE_ADDRESS") or pictures_origin()
+
+
+def _bucket_origin(name: str) -> str:
+    region = os.environ.get("AWS_DEFAULT_REGION", "")
     domain = "amazonaws.com.cn" if region.startswith("cn-") else "amazonaws.com"
-    return f"https://{bucket()}.s3.{region}.{domain}"
+    return f"https://{name}.s3.{region}.{domain}"
 
 
 def import_queue_url() -> str:

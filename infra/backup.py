@@ -4,8 +4,9 @@
     python infra/backup.py --stage prod --from backup     # replaces what a new stage has: its keys
 
 The folder gets both tables (`table.jsonl.gz`, `outbox.jsonl.gz`), the bucket's files (`files/`),
-the master key (`master-key`), and currency and time zone (`shop.json`; not of a stage whose
-functions are deleted). Keep the folder secret: it has all data and the key that protects secrets.
+the pictures of products (`pictures/`), the master key (`master-key`), and currency and time zone
+(`shop.json`; not of a stage whose functions are deleted). Keep the folder secret: it has all data
+and the key that protects secrets.
 `--stage local` is what `make run` started.
 """
 
@@ -32,6 +33,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from chalicelib import listing
 from chalicelib.exports.store import KINDS
+from chalicelib.files.objects import PUBLISHED
 from chalicelib.jobs import queue
 from chalicelib.jobs import store as jobs
 from chalicelib.jobs.model import JobType
@@ -71,12 +73,15 @@ def _copy_tables(stage: str, folder: Path, tables: Sequence[str]) -> None:
     (folder / "master-key").write_text(_master_key(stage))
     with suppress(boto3.client("lambda").exceptions.ResourceNotFoundException):
         (folder / "shop.json").write_text(json.dumps(steps.shop_settings(stage)))
-    bucket, s3 = _bucket_name(stage), boto3.client("s3")
-    files = folder / "files"
+    for name, bucket in _bucket_names(stage).items():
+        _copy_files(bucket, folder / name)
+
+
+def _copy_files(bucket: str, files: Path) -> None:
     files.mkdir()
     for key in list(_list_files(bucket)):
         try:
-            s3.download_file(bucket, key, str(files / quote(key, safe="")))
+            boto3.client("s3").download_file(bucket, key, str(files / quote(key, safe="")))
         except ClientError as refused:
             if refused.response["Error"]["Code"] != "404":  # it has expired meanwhile
                 raise
@@ -116,12 +121,18 @@ def restore(stage: str, folder: Path, tables: Sequence[str]) -> None:
         items = map(_place_in_shard, _read_saved(folder, name))
         number = _write_batch(target, ({"PutRequest": {"Item": item}} for item in items))
         print(f"{target}: {number:,} items")
-    found = sorted((folder / "files").iterdir()) if (folder / "files").exists() else []
+    for name, bucket in _bucket_names(stage).items():
+        _restore_files(folder / name, bucket)
+    _continue_jobs(stage)
+
+
+def _restore_files(files: Path, bucket: str) -> None:
+    found = sorted(files.iterdir()) if files.exists() else []
     for file in found:
         kind = {"ContentType": KINDS.get(file.suffix[1:], "binary/octet-stream")}
-        boto3.client("s3").upload_file(str(file), _bucket_name(stage), unquote(file.name), kind)
-    print(f"{_bucket_name(stage)}: {len(found):,} files")
-    _continue_jobs(stage)
+        more = PUBLISHED if files.name == "pictures" else kind
+        boto3.client("s3").upload_file(str(file), bucket, unquote(file.name), more)
+    print(f"{bucket}: {len(found):,} files")
 
 
 def _place_in_shard(item: dict[str, Any]) -> dict[str, Any]:
@@ -179,12 +190,14 @@ def _list_files(bucket: str) -> Iterator[str]:
     return (key for key in chain.from_iterable(keys_of) if not key.startswith(_OWN))
 
 
-def _bucket_name(stage: str) -> str:
+def _bucket_names(stage: str) -> dict[str, str]:
+    """Return the buckets by the name of their folder."""
     made = boto3.client("cloudformation").describe_stacks(
         StackName=steps.stack_name(stage, "resources")
     )
     outputs = {one["OutputKey"]: one["OutputValue"] for one in made["Stacks"][0]["Outputs"]}
-    return str(outputs["Bucket"])
+    names = {"files": "Bucket", "pictures": "PicturesBucket"}  # 1.0.0 has no pictures
+    return {folder: outputs[name] for folder, name in names.items() if name in outputs}
 
 
 def _master_key(stage: str) -> str:

@@ -3,6 +3,7 @@
     python infra/dead_letters.py --stage prod deliveries            # lists them
     python infra/dead_letters.py --stage prod deliveries --again    # sends them again
     python infra/dead_letters.py --stage prod fan-out --again       # creates the missing deliveries
+    python infra/dead_letters.py --stage prod files --again         # renders the pictures again
     python infra/dead_letters.py --stage prod schedules --again     # runs the failed schedules
 
 A dead letter is deleted after it was retried; retrying it twice is safe. Dead letters of imports
@@ -12,7 +13,7 @@ need no action: they end their job with a reason, and the shop retries the job.
 import argparse
 import json
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -42,9 +43,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = _make_parser().parse_args(arguments)
     keys.connect_stage(options.stage, options.endpoint_url)
     name = f"backroom-{options.stage}"
-    again = {"deliveries": _deliver_letter, "fan-out": _fan_out, "schedules": _run_function}[
-        options.queue
-    ]
+    again = {
+        "deliveries": _send_to("retries"),
+        "fan-out": _fan_out,
+        "files": _send_to("files"),
+        "schedules": _run_function,
+    }[options.queue]
     sqs = boto3.client("sqs")
     url = sqs.get_queue_url(QueueName=f"{name}-{options.queue}-dead")["QueueUrl"]
     number, hidden = 0, []
@@ -76,10 +80,15 @@ def _receive_letters(sqs: Any, url: str, at_once: int) -> Iterator[Mapping[str, 
         yield from found
 
 
-def _deliver_letter(name: str, letter: Mapping[str, Any]) -> None:
-    sqs = boto3.client("sqs")
-    url = sqs.get_queue_url(QueueName=f"{name}-retries")["QueueUrl"]
-    sqs.send_message(QueueUrl=url, MessageBody=json.dumps(letter))
+def _send_to(queue_name: str) -> Callable[[str, Mapping[str, Any]], None]:
+    """Return what sends a letter to a queue of the stage."""
+
+    def send_letter(name: str, letter: Mapping[str, Any]) -> None:
+        sqs = boto3.client("sqs")
+        url = sqs.get_queue_url(QueueName=f"{name}-{queue_name}")["QueueUrl"]
+        sqs.send_message(QueueUrl=url, MessageBody=json.dumps(letter))
+
+    return send_letter
 
 
 def _fan_out(name: str, letter: Mapping[str, Any]) -> None:
@@ -118,6 +127,8 @@ def _run_function(name: str, letter: Mapping[str, Any]) -> None:
     else:
         hourly = any("hourly" in rule for rule in letter.get("resources", ()))
         function = "send_summaries" if hourly else "check_counts"
+        if letter.get("sweep") == "uploads":
+            function = "render_file"
         _invoke_function(f"{name}-{'fan_out' if 'republish' in letter else function}", letter)
 
 
@@ -132,7 +143,7 @@ def _make_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("queue", choices=["deliveries", "fan-out", "schedules"])
+    parser.add_argument("queue", choices=["deliveries", "fan-out", "files", "schedules"])
     parser.add_argument("--stage", required=True, help="such as prod, or local for `make run`")
     parser.add_argument("--endpoint-url", help="of an emulated AWS")
     parser.add_argument("--again", action="store_true", help="retry and delete them")

@@ -32,6 +32,7 @@ from infra import (
     destroy,
     keys,
     lanes,
+    layer,
     package,
     proxies,
     record,
@@ -44,10 +45,16 @@ from infra import (
 # Settings of the functions that are checked, and so have options of their own.
 _OPTIONS = {
     "CURRENCY": "--currency",
+    "PICTURE_ADDRESS": "--picture-address",
     "STOREFRONT_MAX_AGE": "--storefront-max-age",
     "TIMEZONE": "--timezone",
     "TRUSTED_PROXIES": "--trusted-proxies",
 }
+_HIDDEN = (
+    "This account blocks public buckets, and the pictures of products need readers. Keep their"
+    " bucket private behind CloudFront, with --picture-readers (the ARN of the distribution) and"
+    " --picture-address (its https address), or allow public bucket policies in this account."
+)
 
 
 def main() -> None:
@@ -60,7 +67,8 @@ def main() -> None:
         else:
             _at_aws(options)
     except (stacks.StackError, subprocess.CalledProcessError, *refused.ERRORS) as failure:
-        raise SystemExit(f"{failure}\nNothing is lost: run it again.") from failure
+        hint = _HIDDEN if "PicturesPolicy" in str(failure) else "Nothing is lost: run it again."
+        raise SystemExit(f"{failure}\n{hint}") from failure
 
 
 def _at_aws(options: argparse.Namespace) -> None:
@@ -125,6 +133,7 @@ def _deploy_stage(options: argparse.Namespace, known: stacks.Outputs) -> None:
 
 def _by_chalice(stage: str) -> tuple[str, str]:
     """Deploy by Chalice; return the id and the address of the API."""
+    record.write_layer(stage, layer.publish(stage, layer.build(package.CACHE)))
     compiled.add(package.PROJECT)
     chalice = Path(sys.executable).parent / "chalice"
     subprocess.run([chalice, "deploy", "--stage", stage], cwd=package.PROJECT, check=True)
@@ -213,6 +222,7 @@ def _given_environment(options: argparse.Namespace) -> dict[str, str]:
         "CURRENCY": options.currency,
         "TIMEZONE": options.timezone,
         "STOREFRONT_MAX_AGE": options.storefront_max_age,
+        "PICTURE_ADDRESS": options.picture_address,
     }
     if options.trusted_proxies is not None:
         try:
@@ -295,6 +305,7 @@ def _given_parameters(options: argparse.Namespace) -> dict[str, str]:
         "AlarmEmail": options.alarm_email,
         "DomainName": options.domain,
         "CertificateArn": options.certificate,
+        "PictureReaders": options.picture_readers,
     }
     own: dict[str, str] = options.parameters
     found = before | {name: value for name, value in given.items() if value is not None} | own
@@ -342,6 +353,15 @@ def _parse_options() -> argparse.Namespace:
         "--storefront-max-age",
         type=int,
         help="seconds for which storefront answers may be cached; default: 5",
+    )
+    parser.add_argument(
+        "--picture-address",
+        type=steps.check_picture_address,
+        help="https address of a CDN before the bucket of pictures",
+    )
+    parser.add_argument(
+        "--picture-readers",
+        help="ARN of the CloudFront distribution that alone may read that bucket; default: anybody",
     )
     parser.add_argument("--mail-from", help="sender of summary e-mails; must be verified in SES")
     parser.add_argument(

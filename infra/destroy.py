@@ -9,7 +9,7 @@ from typing import Any
 
 import boto3
 
-from infra import package, record, stacks, steps
+from infra import layer, package, record, stacks, steps
 
 
 def delete_functions(stage: str) -> None:
@@ -23,6 +23,7 @@ def delete_functions(stage: str) -> None:
     if record.is_chalices(stage):
         chalice = Path(sys.executable).parent / "chalice"
         subprocess.run([chalice, "delete", "--stage", stage], cwd=package.PROJECT, check=True)
+    layer.delete(stage)
     record.chalice_record(stage).unlink(missing_ok=True)
 
 
@@ -39,9 +40,10 @@ def delete_everything(stage: str, made: Mapping[str, str]) -> None:
     stacks.delete(steps.stack_name(stage, "resources"))  # leaves what its template retains
     if made:
         s3 = boto3.client("s3")
-        with contextlib.suppress(s3.exceptions.NoSuchBucket):
-            _empty_bucket(made["Bucket"])  # again: an address for an upload is valid for an hour
-            s3.delete_bucket(Bucket=made["Bucket"])  # until now the stack had its policy
+        for bucket in _buckets(made):
+            with contextlib.suppress(s3.exceptions.NoSuchBucket):
+                _empty_bucket(bucket)  # again: an address for an upload is valid for an hour
+                s3.delete_bucket(Bucket=bucket)  # until now the stack had its policy
     record.forget(stage)
 
 
@@ -55,8 +57,9 @@ def _delete_data(stage: str, made: Mapping[str, str]) -> None:
             dynamodb.update_table(TableName=table, DeletionProtectionEnabled=False)
             dynamodb.get_waiter("table_exists").wait(TableName=table)
             dynamodb.delete_table(TableName=table)
-    with contextlib.suppress(s3.exceptions.NoSuchBucket):
-        _empty_bucket(made["Bucket"])
+    for bucket in _buckets(made):
+        with contextlib.suppress(s3.exceptions.NoSuchBucket):
+            _empty_bucket(bucket)
     with contextlib.suppress(ssm.exceptions.ParameterNotFound):
         ssm.delete_parameter(Name=steps.master_key_parameter(stage))
 
@@ -90,9 +93,15 @@ def describe_contents(made: Mapping[str, str]) -> list[str]:
     return [
         *found,
         f"the bucket {made['Bucket']} with all uploads and reports",
+        "all pictures of products",
         "all messages in the queues, and all parked deliveries",
         "the master key: every webhook secret",
     ]
+
+
+def _buckets(made: Mapping[str, str]) -> list[str]:
+    """Return the names of the buckets; 1.0.0 had no pictures."""
+    return [made[name] for name in ("Bucket", "PicturesBucket") if name in made]
 
 
 def _empty_bucket(bucket: str) -> None:

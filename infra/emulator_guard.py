@@ -3,6 +3,7 @@
 The emulator listens on loopback, where every user of the machine and every web page in a browser
 can send requests. What may come from anywhere is what AWS itself offers to anybody: the API behind
 API Gateway, which asks for its own keys, and an upload form of S3, whose signature is checked.
+A GET of a picture of a product is open too: the bucket's policy lets everybody read it.
 All other requests need the access key that `infra/emulator.py` made for this folder, or one of a
 function's session, whose signature ministack checks.
 """
@@ -24,7 +25,9 @@ _OWN_NAMES = frozenset({"127.0.0.1", "localhost", "[::1]"})
 _API = re.compile(r"/_aws/execute-api/[^/]+/[^/]+(/.*)?", re.DOTALL)
 _BUCKET = re.compile(r"/[a-z0-9][a-z0-9.-]+/?")
 _OBJECT = re.compile(r"/[a-z0-9][a-z0-9.-]+/.+", re.DOTALL)
+_PICTURE = re.compile(r"/backroom-[a-z0-9-]+-pictures-[a-z0-9-]+/pic_[0-9A-Z]{26}/[a-z]+\.webp")
 _HEADER_KEY = re.compile(r"AWS4-HMAC-SHA256 Credential=(\w+)/")
+_PICTURE_HEADERS = frozenset({"host", "range", "if-none-match", "if-modified-since"})
 # Of a form: one with others, such as X-Amz-Target, would be a call of another service.
 _FORM_HEADERS = frozenset({"host", "content-type", "content-length", "transfer-encoding", "origin"})
 
@@ -61,6 +64,8 @@ def admit_headers(scope: Scope, own_key: str, is_session: Callable[[str], bool])
         return headers
     if _is_form(scope, headers):
         return [(name, text) for name, text in headers if name in _FORM_HEADERS]
+    if _is_picture(scope):
+        return [(name, text) for name, text in headers if name in _PICTURE_HEADERS]
     if any(origin != f"http://{hosts[0]}" for origin in _values(headers, "origin")):
         return None
     query = parse_qs(scope.get("query_string", b"").decode("latin-1"), keep_blank_values=True)
@@ -81,6 +86,12 @@ def _is_form(scope: Scope, headers: Headers) -> bool:
     )
     at_bucket = _BUCKET.fullmatch(scope["path"]) and not scope.get("query_string")
     return scope["method"] == "POST" and bool(at_bucket) and is_multipart
+
+
+def _is_picture(scope: Scope) -> bool:
+    """Tell whether a browser asks for a picture, without a signature."""
+    is_read = scope["method"] in {"GET", "HEAD"} and not scope.get("query_string")
+    return is_read and bool(_PICTURE.fullmatch(scope["path"]))
 
 
 def _is_presigned(scope: Scope, headers: Headers, query: Mapping[str, list[str]]) -> bool:

@@ -16,16 +16,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from infra import compiled
+from infra import compiled, layer
 
 PROJECT = Path(__file__).resolve().parent.parent
 _PACKAGED = (
     "app.py",
     "chalicelib",
     "requirements.txt",
+    "requirements-pictures.txt",
     ".chalice/config.json",
     "infra/command_line.py",
     "infra/compiled.py",
+    "infra/layer.py",
 )
 _STAGE = "packaged"  # a stage of the copy's own config: nothing of a real stage enters the zip
 _KEPT = 5
@@ -36,11 +38,15 @@ CACHE = PROJECT / ".local/packages"
 
 @dataclass(frozen=True)
 class Package:
-    """What Chalice made of one state of the source: the zip, its SHA-256, the SAM template."""
+    """What Chalice made of one state of the source: the zip, its SHA-256, the SAM template.
+
+    `layer`: the zip of the layer of one function.
+    """
 
     zip: Path
     digest: str
     template: Mapping[str, Any]
+    layer: Path
 
 
 def build(cache: Path) -> Package:
@@ -49,8 +55,9 @@ def build(cache: Path) -> Package:
     with open(cache / "lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         made = cache / _source_digest()
-        if not (made / "sam.json").exists():
+        if not (made / "layer.zip").exists():
             _chalice_package(cache / "build", made)
+            os.link(layer.build(cache), made / "layer.zip")
             _forget_oldest(cache)
         os.utime(made)
         return read(made)
@@ -60,6 +67,7 @@ def write(package: Package, target: Path) -> None:
     """Write a package to a folder, from which `read` takes it."""
     target.mkdir(parents=True, exist_ok=True)
     shutil.copy(package.zip, target / "deployment.zip")
+    shutil.copy(package.layer, target / "layer.zip")
     (target / "sam.json").write_text(json.dumps(package.template))
 
 
@@ -67,7 +75,8 @@ def read(source: Path) -> Package:
     """Return the package that is in this folder."""
     zip_path = source / "deployment.zip"
     digest = hashlib.sha256(zip_path.read_bytes()).hexdigest()
-    return Package(zip_path, digest, json.loads((source / "sam.json").read_text()))
+    template = json.loads((source / "sam.json").read_text())
+    return Package(zip_path, digest, template, source / "layer.zip")
 
 
 def _list_sources() -> Iterator[Path]:
@@ -135,12 +144,14 @@ def to_native_template(
     roles: Mapping[str, str],
     environment: Mapping[str, str],
     memory: Mapping[str, int],
+    layer_arn: str,
     api_id: str | None = None,
 ) -> str:
     """Return the package's template in CloudFormation's own resource types, as JSON.
 
     By Chalice's name of a function: `roles` its role's ARN, `memory` megabytes, where not as
-    packaged. `api_id`: the REST API's id, where one can choose it.
+    packaged. `layer_arn`: of the layer of one of them. `api_id`: the REST API's id, where one can
+    choose it.
     """
     copied = ("Runtime", "Handler", "Timeout", "Architectures")
     resources: dict[str, Any] = {}
@@ -160,6 +171,7 @@ def to_native_template(
                     **{k: properties[k] for k in copied},
                     "MemorySize": size,
                     **({"EphemeralStorage": {"Size": DISK[function]}} if function in DISK else {}),
+                    **({"Layers": [layer_arn]} if function == layer.FUNCTION else {}),
                 },
             }
         elif resource["Type"] == "AWS::Serverless::Api":

@@ -11,7 +11,7 @@ from typing import Any
 
 import boto3
 
-from infra import package, steps
+from infra import layer, package, steps
 
 CONFIG = package.PROJECT / ".chalice/config.json"
 
@@ -46,6 +46,13 @@ def write(
         functions.setdefault(function, {})["iam_role_arn"] = role
     for function, megabytes in memory.items():
         functions[function]["lambda_memory_size"] = megabytes
+    _write_json(CONFIG, config)
+
+
+def write_layer(stage: str, arn: str) -> None:
+    """Note the layer of the function that has one."""
+    config = json.loads(CONFIG.read_text())
+    config["stages"][stage]["lambda_functions"][layer.FUNCTION]["layers"] = [arn]
     _write_json(CONFIG, config)
 
 

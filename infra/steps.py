@@ -11,7 +11,7 @@ from pathlib import Path
 
 import boto3
 
-from infra import package, stacks
+from infra import layer, package, stacks
 
 _HERE = Path(__file__).parent
 
@@ -28,6 +28,7 @@ ROLES = {
     "redrive": "RedriveDueRoleArn",
     "send_summaries": "SendSummariesRoleArn",
     "check_counts": "CheckCountsRoleArn",
+    "render_file": "RenderFileRoleArn",
 }
 
 
@@ -70,7 +71,7 @@ def apply_app(
     memory: Mapping[str, int] | None = None,
     api_id: str | None = None,
 ) -> stacks.Outputs:
-    """Step 2 without Chalice: functions and API of a package; outputs RestApiId and Address.
+    """Step 2 without Chalice: layer, functions and API of a package; outputs RestApiId and Address.
 
     `environment`: of each function, whole. `memory`: megabytes, where not as packaged. `api_id`:
     for the emulator, which lets one choose it.
@@ -85,6 +86,7 @@ def apply_app(
         roles=role_arns(made),
         environment=environment,
         memory=memory or {},
+        layer_arn=layer.publish(stage, built.layer),
         api_id=api_id,
     )
     return stacks.apply(stack_name(stage, "app"), template, {}, bucket=made["Bucket"])
@@ -146,6 +148,7 @@ def function_environment(stage: str, made: Mapping[str, str]) -> dict[str, str]:
         "TABLE": made["Table"],
         "OUTBOX_TABLE": made["OutboxTable"],
         "BUCKET": made["Bucket"],
+        "PICTURES_BUCKET": made["PicturesBucket"],
         "IMPORT_QUEUE_URL": made["ImportQueueUrl"],
         "JOBS_QUEUE_URL": made["JobsQueueUrl"],
         "DELIVERIES_QUEUE_URL": made["DeliveriesQueueUrl"],
@@ -217,6 +220,13 @@ def check_timezone(name: str) -> str:
     if name not in zoneinfo.available_timezones():
         raise argparse.ArgumentTypeError(f"{name!r} is no time zone, such as Europe/Berlin")
     return name
+
+
+def check_picture_address(text: str) -> str:
+    """Return the address below which a CDN has the pictures, without a slash at its end."""
+    if not re.fullmatch(r"https://[^\s/?#]+(/[^\s?#]*)?", text):
+        raise argparse.ArgumentTypeError(f"{text!r} is no address such as https://cdn.example.com")
+    return text.rstrip("/")
 
 
 def parse_pairs(texts: Iterable[str]) -> Iterator[tuple[str, str]]:

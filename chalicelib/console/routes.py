@@ -150,7 +150,7 @@ def _policy(markup: str = "'none'") -> str:
             "script-src 'self'",
             "style-src 'self'",
             # Pictures of products are wherever the shop keeps them.
-            "img-src 'self' https: data:",
+            f"img-src 'self' https: data: {settings.pictures_origin()}",
             f"connect-src 'self' {uploads}".strip(),
             "base-uri 'none'",
             "form-action 'none'",

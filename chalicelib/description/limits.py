@@ -7,6 +7,7 @@ from chalicelib.api_keys import model as api_keys
 from chalicelib.bulk_edits import model as bulk_edits
 from chalicelib.customers import schemas as customers
 from chalicelib.events import model as events
+from chalicelib.files import model as files
 from chalicelib.imports import model as imports
 from chalicelib.listing import lists, menus, pages, search, shelf
 from chalicelib.orders import model as orders
@@ -62,6 +63,9 @@ LIMITS: Final = {
     "bytes of its `description`": product_schemas.LARGEST_DESCRIPTION,
     "bytes of any `metadata`": metadata.LARGEST,
     "levels in any `metadata`": metadata.LEVELS,
+    "bytes of a picture": files.LARGEST_PICTURE,
+    "pixels of a picture": files.MOST_PIXELS,
+    "pixels of a side of a picture": files.LONGEST_SIDE,
     "external ids that one write of a product sets or clears": products.MOST_EXTERNAL_IDS,
     "variants of a product": product_schemas.MOST_VARIANTS,
     "bytes of its search words": listing.MOST_WORD_BYTES,

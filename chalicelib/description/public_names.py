@@ -62,6 +62,7 @@ TAGS: Final = {
     "Jobs": "Progress of imports, exports, reports, bulk edits, undos, counts and other long work.",
     "Keys": "API keys and their roles.",
     "Orders": "Orders, their status, payments, refunds and shipments.",
+    "Pictures": "Pictures of products, uploaded and shown in three sizes.",
     "Products": "The catalogue with its stock.",
     "Reports": "Sales, money and tax of a period.",
     "Search": "One field for orders, products and customers.",
@@ -74,6 +75,7 @@ TAGS: Final = {
 }
 
 _PATH_PARAMETERS: Final = {
+    ("pictures", "id"): "Id of the picture, `pic_…`",
     ("counts", "id"): "Id of the count, `cnt_…`",
     ("customers", "id"): "Id of the customer, `cus_…`",
     ("deliveries", "id"): "Id of the delivery, `dlv_…`",

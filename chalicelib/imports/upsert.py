@@ -12,6 +12,7 @@ from functools import cached_property
 from itertools import compress
 from typing import Final
 
+from chalicelib.files.store import PictureNotReady
 from chalicelib.imports import apply, catalogue, preview
 from chalicelib.imports.chunks import ChunkProduct, Group
 from chalicelib.imports.csv.faults import RowError
@@ -283,7 +284,7 @@ class Upsert:
                 todo += target.products
                 target.results.clear()
                 self._note_conflict(failure)
-            elif isinstance(failure, Invalid):
+            elif isinstance(failure, Invalid | PictureNotReady):
                 for product, _ in target.results:
                     self._fail_product(
                         product, product.build_error("slug", failure.code, failure.message)

@@ -13,6 +13,7 @@ import json
 from collections import defaultdict, deque
 from collections.abc import Callable, Hashable, Iterable, Sequence
 
+from chalicelib.files.model import find_picture_id, picture_sizes
 from chalicelib.listing import MOST_WORD_BYTES
 from chalicelib.problems import Invalid
 from chalicelib.products.model import (
@@ -126,7 +127,7 @@ def _clean_fields(given: Given, before: Fields | None = None) -> dict[str, objec
     if "tags" in fields:
         fields["tags"] = list(dict.fromkeys(fields["tags"]))
     if "images" in fields:
-        fields["images"] = [{"alt": None, **image} for image in fields["images"]]
+        fields["images"] = list(map(_clean_image, fields["images"]))
     if "specification" in fields:
         plain = {"required": False, "choices": []}
         fields["specification"] = [{**plain, **one} for one in fields["specification"]]
@@ -134,6 +135,13 @@ def _clean_fields(given: Given, before: Fields | None = None) -> dict[str, objec
         kept = before["seo"] if before and given["seo"] else _CLEARED["seo"]
         fields["seo"] = {**kept, **fields["seo"]}
     return fields
+
+
+def _clean_image(given: Given) -> Item:
+    """Return an image as a product in memory has it: an own picture by its large rendition."""
+    picture = given.get("pictureId") or find_picture_id(given["url"])
+    url = picture_sizes(picture)["large"] if picture else given["url"]
+    return {"url": url, "alt": given.get("alt")}
 
 
 def _check_product(fields: Item, quantities: dict[str, int], version: int) -> Product:
@@ -149,7 +157,8 @@ def _check_product(fields: Item, quantities: dict[str, int], version: int) -> Pr
         raise Invalid.field("product", "too_many_words", f"{message} are possible")
     fields["index"] = index.to_stored()
     product = Product(fields, quantities, version)
-    size = len(_as_json(show_product(product)))
+    shown = {**show_product(product), "images": fields["images"]}  # without what follows from them
+    size = len(_as_json(shown))
     if size > LARGEST_PRODUCT:
         message = f"is {size} bytes in all; at most {LARGEST_PRODUCT} are possible"
         raise Invalid.field("product", "too_large", message)

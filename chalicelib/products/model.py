@@ -10,11 +10,14 @@ from decimal import Decimal
 from typing import Any, Final
 
 from chalicelib import listing, settings
+from chalicelib.files.model import find_picture_id, picture_sizes
 from chalicelib.listing import external_ids
 from chalicelib.listing.external_ids import Holder
 from chalicelib.products.schemas import (
     PUBLISHED,
+    Image,
     ProductStatus,
+    PublicImage,
     PublicProduct,
     PublicVariant,
     ShownProduct,
@@ -108,6 +111,12 @@ class Product(listing.Record):
     @property
     def variant_ids(self) -> set[str]:
         return {variant["id"] for variant in self.fields["variants"]}
+
+    @property
+    def picture_fields(self) -> dict[str, str]:
+        """The own pictures that it shows: by id, which field names it."""
+        found = enumerate(find_picture_id(image["url"]) for image in self.fields["images"])
+        return {id: f"images.{place}" for place, id in found if id}
 
     @property
     def skus(self) -> set[str]:
@@ -251,6 +260,7 @@ def to_item(product: Product) -> Item:
     """Return the record's attributes, without its keys. JSON of unknown shape is kept as text."""
     fields = metadata.to_stored(product.fields)
     fields["variants"] = list(map(metadata.to_stored, fields["variants"]))
+    fields["images"] = list(map(_store_image, fields["images"]))
     return {**fields, "version": product.version}
 
 
@@ -260,8 +270,22 @@ def from_item(item: Item, stock: Item | None) -> Product:
         fields["variants"] = [
             {**one, "metadata": metadata.parse(one["metadata"])} for one in fields["variants"]
         ]
+    if "images" in fields:
+        fields["images"] = list(map(_load_image, fields["images"]))
     stock = stock or {}
     return Product(fields, stock.get("quantities", {}), item["version"], stock.get("moves", {}))
+
+
+def _store_image(image: Fields) -> Fields:
+    """Return an image as stored: an own picture by its id, as its address may become another."""
+    id = find_picture_id(image["url"])
+    return {"pictureId": id, "alt": image["alt"]} if id else image
+
+
+def _load_image(stored: Fields) -> Fields:
+    if "pictureId" not in stored:
+        return stored
+    return {"url": picture_sizes(stored["pictureId"])["large"], "alt": stored["alt"]}
 
 
 _SHOWN: Final = ShownProduct.__annotations__
@@ -271,7 +295,7 @@ def show_product(
     product: Product, fields: Collection[str] = (), *, costs: bool = True
 ) -> dict[str, Any]:
     """Return the shape of ShownProduct, or these fields of it. Without `costs` each is null."""
-    shown = _show_fields(_SHOWN, fields, product, product.variants)
+    shown = _show_fields(_SHOWN, fields, product, product.variants, _show_image)
     return shown if costs else without_costs(shown)
 
 
@@ -286,6 +310,7 @@ def _show_fields(
     asked: Collection[str],
     product: Product,
     variants: Callable[[], Sequence[object]],
+    show_image: Callable[[Fields], object],
 ) -> dict[str, object]:
     """Return the fields with these names, or those of them that are asked for."""
     wanted = [name for name in names if name in asked] if asked else names
@@ -296,7 +321,20 @@ def _show_fields(
         shown["currency"] = settings.currency()
     if "variants" in shown:
         shown["variants"] = variants()
+    if "images" in shown:
+        shown["images"] = list(map(show_image, product.fields["images"]))
     return shown
+
+
+def _show_image(image: Fields) -> Image:
+    id = find_picture_id(image["url"])
+    sizes = picture_sizes(id) if id else None
+    return {"url": image["url"], "alt": image["alt"], "pictureId": id, "sizes": sizes}
+
+
+def _show_public_image(image: Fields) -> PublicImage:
+    shown = _show_image(image)
+    return {"url": shown["url"], "alt": shown["alt"], "sizes": shown["sizes"]}
 
 
 _PUBLIC: Final = PublicProduct.__annotations__
@@ -310,6 +348,7 @@ def show_public(product: Product, fields: Collection[str] = ()) -> dict[str, obj
             _show_public_variant(variant, bool(product.fields["madeToOrder"]))
             for variant in product.variants()
         ],
+        _show_public_image,
     )
 
 

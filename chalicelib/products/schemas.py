@@ -9,10 +9,11 @@ from decimal import Decimal
 from typing import Annotated, ClassVar, Final, Literal, NotRequired, Protocol, TypeVar
 
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, WithJsonSchema
-from pydantic_core import PydanticCustomError
+from pydantic_core import PydanticCustomError, PydanticKnownError
 from typing_extensions import TypeAliasType, TypedDict
 
 from chalicelib import listing, settings
+from chalicelib.files.model import PICTURE_ID, ImageSizes, check_picture_id
 from chalicelib.listing import external_ids
 from chalicelib.listing.external_ids import ExternalId
 from chalicelib.schemas import (
@@ -75,8 +76,19 @@ class Variant(TypedDict):
 class Image(TypedDict):
     """An image of a product."""
 
-    url: Annotated[str, about("Web address.")]
+    url: Annotated[str, about("Web address; of an own picture that of its large size.")]
     alt: Annotated[str | None, about("Alternative text of the image.")]
+    pictureId: Annotated[str | None, about("Id of the own picture; null: another address.")]
+    sizes: Annotated[ImageSizes | None, about("Sizes of an own picture; null: another address.")]
+
+
+@texts_as_in(Image)
+class PublicImage(TypedDict):
+    """An image as the storefront shows it."""
+
+    url: str
+    alt: str | None
+    sizes: ImageSizes | None
 
 
 class Seo(TypedDict):
@@ -183,7 +195,7 @@ class PublicProduct(TypedDict):
     type: str | None
     tags: list[str]
     variants: list[PublicVariant]
-    images: list[Image]
+    images: list[PublicImage]
     seo: Seo
     madeToOrder: bool
     leadDays: int | None
@@ -306,6 +318,12 @@ def _check_web_address(value: str) -> str:
     return value
 
 
+def _require_address(value: str | None, info: ValidationInfo) -> str | None:
+    if value is None and not info.data.get("picture_id"):
+        raise PydanticKnownError("missing")
+    return value
+
+
 def _check_description(value: str) -> str:
     if len(value.encode()) > LARGEST_DESCRIPTION:
         raise ValueError(f"must be at most {LARGEST_DESCRIPTION:,} bytes")
@@ -357,12 +375,21 @@ class ImageInput(Stripped):
 
     shape: ClassVar[type] = Image
 
+    read_only: ClassVar[frozenset[str]] = frozenset({"sizes"})
+
+    picture_id: (
+        Annotated[str, AfterValidator(check_picture_id), described_as(PICTURE_ID)] | None
+    ) = optional("Id of a picture that is READY, in place of `url`, `pic_…`.")
     url: Annotated[
-        str,
-        length(URL_CHARACTERS),
-        AfterValidator(_check_web_address),
-        described_as("^https?://[^\\s/]+"),
-    ]
+        Annotated[
+            str,
+            length(URL_CHARACTERS),
+            AfterValidator(_check_web_address),
+            described_as("^https?://[^\\s/]+"),
+        ]
+        | None,
+        AfterValidator(_require_address),
+    ] = Field(None, validate_default=True)
     alt: Annotated[str, length(500)] | None = None
 
 

@@ -22,6 +22,7 @@ from itertools import chain, islice
 from typing import Final, TypeVar
 
 from chalicelib import listing, settings
+from chalicelib.files import store as files
 from chalicelib.listing import external_ids
 from chalicelib.listing.lookup import find_records_by_text
 from chalicelib.problems import Busy, Conflict, Invalid, NotFound, PreconditionFailed
@@ -443,12 +444,14 @@ def build_commit(
     after: Product | None,
     exactly: bool = False,
     once: Mapping[str, Sequence[str]] | None = None,
+    is_undo: bool = False,
 ) -> Commit:
     """All writes between two versions of a product, as one commit.
 
     `exactly`: only if the stock has not changed either. `once`: a new product only if none was
     created with its SKU, except those given, by SKU, which no longer have it, or are known to be
-    others; the last of them count. It raises ProductChanged, SlugTaken, SkuTaken or Invalid.
+    others; the last of them count. `is_undo`: it may show pictures that are gone. It raises
+    ProductChanged, SlugTaken, SkuTaken, PictureNotReady or Invalid.
     """
     commit = Commit()
     commit.explain_excess("variants", _EXCESS)
@@ -460,6 +463,11 @@ def build_commit(
     if locks > MOST_EXTERNAL_IDS:
         message = f"would change {locks} external ids; at most {MOST_EXTERNAL_IDS} at once"
         commit.refuse(Invalid.field("variants", "too_many_external_ids", message))
+        return commit
+    was, now = (one.picture_fields if one else {} for one in (before, after))
+    new = {id: field for id, field in now.items() if id not in was and not is_undo}
+    if refusal := files.find_refusal(new):
+        commit.refuse(refusal)
         return commit
     RECORDS.write(
         commit,
@@ -476,11 +484,11 @@ def build_commit(
     _write_slug(commit, before, after)
     if after and not before:
         _write_skus(commit, after, once)
-    was, now = (show_product(one) if one else None for one in (before, after))
-    done = "deleted" if now is None else "created" if was is None else "updated"
-    commit.announce(f"product.{done}", without_costs(now or was or {}))
+    old, shown = (show_product(one) if one else None for one in (before, after))
+    done = "deleted" if shown is None else "created" if old is None else "updated"
+    commit.announce(f"product.{done}", without_costs(shown or old or {}))
     stock.write_edit(commit, before, after, exactly=exactly, otherwise=ProductChanged())
-    commit.audit(_audit_entry(product, was, now))
+    commit.audit(_audit_entry(product, old, shown))
     return commit
 
 

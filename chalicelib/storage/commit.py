@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 from botocore.exceptions import ClientError
 
 from chalicelib import deadline, settings, telemetry
-from chalicelib.problems import Busy, Invalid
+from chalicelib.problems import Busy, Invalid, Problem
 from chalicelib.storage import outbox, table
 from chalicelib.storage.attributes import (
     Item,
@@ -75,7 +75,7 @@ class Commit:
         self._audited = 0  # bytes of what the audit log gets of it
         self._before: list[Item] = []
         self._after: list[Key] = []
-        self._refusal: Invalid | None = None
+        self._refusal: Problem | None = None
         self._excess: tuple[str, str] | None = None
 
     def __len__(self) -> int:
@@ -187,7 +187,7 @@ class Commit:
         self._traced.setdefault(_AUDIT, []).append(text)
         self._audited += len(text.encode())
 
-    def refuse(self, problem: Invalid) -> None:
+    def refuse(self, problem: Problem) -> None:
         """Note a problem that `send` raises instead of making the transaction. The first counts.
 
         Of many commits that are sent together, only this one fails.

@@ -158,7 +158,7 @@ def _write_product(
     entries: Sequence[Entry],
     left: Sequence[str],
 ) -> None:
-    commit = products.build_commit(before, after, exactly=after is None)
+    commit = products.build_commit(before, after, exactly=after is None, is_undo=True)
     product = after or before
     assert product is not None
     _log_undo(commit, job, product.id, entries, {**difference(before, after), "left": list(left)})

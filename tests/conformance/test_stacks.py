@@ -193,8 +193,14 @@ def test_rules_and_schedules_have_their_targets(outputs: Mapping[str, str]) -> N
     dead = f"backroom-{STAGE}-schedules-dead"
     assert targets == {
         "uploaded": {"plan_import": f"backroom-{STAGE}-plan-import-dead"},
-        "hourly": {"send_summaries": dead, "fan_out": dead},
+        "uploaded-file": {
+            f"arn:aws:sqs:us-east-1:000000000000:backroom-{STAGE}-files": (
+                f"backroom-{STAGE}-files-dead"
+            )
+        },
+        "hourly": {"send_summaries": dead, "fan_out": dead, "render_file": dead},
         "nightly": {"check_counts": dead},
+        "weekly": {"check_counts": dead},
     }
 
 

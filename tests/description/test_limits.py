@@ -87,8 +87,8 @@ BOUNDS: Final = {
         paymentId productId remove stage subject variantId variantIds""",
     "max_length 64": "salesRepId",
     "max_length 100": """
-        addTags address1 address2 choices city company cursor externalId firstName images
-        lastName name phone province reference removeTags saveAs savedMapping sheet sku
+        addTags address1 address2 choices city company contentType cursor externalId firstName
+        images lastName name phone province reference removeTags saveAs savedMapping sheet sku
         storefront tag tags trackingNumber type vendor""",
     "max_length 200": """
         add after blocked change lineItems lines location name q reason recordId remove search
@@ -107,7 +107,7 @@ BOUNDS: Final = {
     "ge 0": """
         counted headerRow leadDays lowStockThreshold made overlapHours percent priority quantity
         returned stock to""",
-    "ge 1": "limit page quantity",
+    "ge 1": "bytes limit page quantity",
     "gt 0": "percent",
     "le 9": "priority",
     "le 72": "overlapHours",

@@ -41,10 +41,15 @@ class Services:
         return {"Environment": {"Variables": self.variables.get(FunctionName, usual)}}
 
     def describe_stacks(self, StackName: str) -> Any:
-        return {"Stacks": [{"Outputs": [{"OutputKey": "Bucket", "OutputValue": "bucket"}]}]}
+        names = {"Bucket": "bucket", "PicturesBucket": "pictures"}
+        outputs = [{"OutputKey": key, "OutputValue": name} for key, name in names.items()]
+        return {"Stacks": [{"Outputs": outputs}]}
 
     def get_paginator(self, operation: str) -> Any:
-        return SimpleNamespace(paginate=lambda **asked: [{"Contents": [{"Key": "exports/a.csv"}]}])
+        keys = {"bucket": "exports/a.csv", "pictures": "pic_1/large.webp"}
+        return SimpleNamespace(
+            paginate=lambda Bucket, **asked: [{"Contents": [{"Key": keys[Bucket]}]}]
+        )
 
     def download_file(self, bucket: str, key: str, path: str) -> None:
         if self.kept:
@@ -126,7 +131,11 @@ def test_a_restored_file_is_of_its_kind(world: World, services: Services, tmp_pa
     services.kept = True
     restored(tmp_path / "backup")
     kind = {"ContentType": "text/csv; charset=utf-8"}
-    assert services.uploaded == [("bucket", "exports/a.csv", kind)]
+    seen = {"ContentType": "image/webp", "CacheControl": "public, max-age=31536000, immutable"}
+    assert services.uploaded == [
+        ("bucket", "exports/a.csv", kind),
+        ("pictures", "pic_1/large.webp", seen),
+    ]
 
 
 def test_a_restored_shop_has_the_number_of_shards_of_its_code(

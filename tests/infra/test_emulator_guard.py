@@ -45,6 +45,22 @@ def test_the_folders_own_programs_are_served(host: str) -> None:
     assert admitted("POST", "/", {**signed(OWN), **own_page}, host=host)
 
 
+def test_everybody_sees_a_picture_as_on_aws() -> None:
+    bucket = "/backroom-local-pictures-000000000000-us-east-1"
+    seen = f"{bucket}/pic_01M8GYF1JWZ9ES5VA500J2A6E5/small.webp"
+    page = {"Origin": "https://shop.example", "X-Amz-Target": SCAN}
+    assert admitted("GET", seen, page) == ["host"]
+    for method, path, query in (
+        ("PUT", seen, ""),
+        ("DELETE", seen, ""),
+        ("GET", seen, "acl"),
+        ("GET", f"{bucket}/", ""),
+        ("GET", seen.replace("-pictures-", "-"), ""),
+        ("GET", seen.replace("pic_01", "../backroom-local/pic_01"), ""),
+    ):
+        assert admitted(method, path, {}, query) is None
+
+
 def test_functions_are_served_where_their_signature_is_checked() -> None:
     assert admitted("POST", "/", {**signed(SESSION), "X-Amz-Target": SCAN})
     assert admitted("GET", "/bucket/exports/1.csv", {}, PRESIGNED)

@@ -35,7 +35,7 @@ def test_the_chosen_lanes_are_deployed(monkeypatch: pytest.MonkeyPatch) -> None:
     widths = {
         (function_of(each["FunctionName"]), width["Fn::FindInMap"][2])
         for each in mappings().values()
-        if (width := each.get("ScalingConfig", {}).get("MaximumConcurrency"))
+        if (width := each.get("ScalingConfig", {}).get("MaximumConcurrency", 2)) != 2
         or (width := each.get("ParallelizationFactor"))
     }
     assert widths == {

@@ -8,7 +8,7 @@ from typing import Any
 from unittest import mock
 
 from chalicelib import settings
-from chalicelib.nightly import check
+from chalicelib.nightly import check, pictures
 from chalicelib.orders import store as orders
 from chalicelib.storage.table import put
 from infra import steps
@@ -28,6 +28,8 @@ HANDLERS = {
     "chalicelib.webhooks.deliver.batch": "deliver",
     "chalicelib.webhooks.redrive.run": "redrive",
     "chalicelib.nightly.check.check_totals": "check_counts",
+    "chalicelib.nightly.pictures.delete_unused": "check_counts",
+    "chalicelib.files.render.handle": "render_file",
 }
 
 
@@ -83,6 +85,7 @@ def test_each_function_may_touch_what_it_touches() -> None:
         examples.walk(day)
         fanned_out(day.world.double)
         check.check_totals()
+        pictures.delete_unused()
     assert roles.refused == set()
     assert {function for function, _ in roles.asked} == set(HANDLERS.values())
 
@@ -96,6 +99,20 @@ def test_an_import_may_count_what_the_storefront_offers() -> None:
         job = day.upload("menu.csv", rows)
     assert (job["status"], job["created"]) == ("COMPLETED", 1)
     assert roles.refused == set()
+
+
+def test_an_import_may_take_pictures_that_were_unused() -> None:
+    with examples.day(examples.Day) as day, ExitStack() as patches:
+        roles = Roles(day.world.double)
+        for path in HANDLERS:
+            patches.enter_context(roles.handler(path))
+        shirt = examples._catalogue(day)
+        url = examples._pictures(day, shirt)["sizes"]["large"]
+        day.admin("PUT", f"/products/{shirt['id']}", {"images": []})
+        pictures.delete_unused()
+        job = day.upload("a.csv", f"slug,name,price,image url\ncup,Cup,5,{url}\n")
+    assert (job["status"], job["created"]) == ("COMPLETED", 1)
+    assert ("import_chunk", "UpdateItem") in roles.asked and roles.refused == set()
 
 
 def test_an_erasure_may_remove_words_of_failed_writes(jobs: JobDesk) -> None:

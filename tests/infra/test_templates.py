@@ -15,6 +15,7 @@ from tests.support.templates import INFRA, load_template
 
 CONFIG = json.loads((INFRA.parent / ".chalice/config.json").read_text())
 FOURTEEN_DAYS = 14 * 24 * 3600
+RENDERING = ("CheckCountsRole", "RenderFileRole")
 
 Properties = Mapping[str, Any]
 
@@ -72,15 +73,16 @@ def test_no_role_has_wildcard_actions_or_resources() -> None:
             assert not str(named).startswith("*"), f"{role} may act on {named}"
 
 
-def test_no_role_may_delete_a_table_or_files_and_one_may_scan() -> None:
+def test_no_role_may_delete_a_table_or_files_but_pictures_and_one_may_scan() -> None:
     """The fan-out looks through the outbox for lost events."""
     able = {
-        (role, str(action))
+        (role, str(action), "pictures/*" in str(statement["Resource"]).lower())
         for role, statement in statements()
         for action in listed(statement["Action"])
         if str(action) in {"dynamodb:DeleteTable", "dynamodb:Scan", "s3:DeleteObject"}
     }
-    assert able == {("FanOutRole", "dynamodb:Scan")}
+    takes_off = {(role, "s3:DeleteObject", True) for role in ("ApiRole", *RENDERING)}
+    assert able == {("FanOutRole", "dynamodb:Scan", False), *takes_off}
 
 
 def test_every_function_has_its_own_role_and_a_log_with_retention() -> None:
@@ -108,12 +110,48 @@ def test_a_table_is_retained_and_has_point_in_time_recovery(name: str) -> None:
 
 
 def test_the_bucket_blocks_public_access_and_sends_upload_events() -> None:
-    (bucket,) = of_type("resources.yaml", "AWS::S3::Bucket").values()
+    bucket = of_type("resources.yaml", "AWS::S3::Bucket")["Bucket"]
     assert all(bucket["PublicAccessBlockConfiguration"].values())
     assert bucket["NotificationConfiguration"]["EventBridgeConfiguration"] == {
         "EventBridgeEnabled": True
     }
     assert bucket["BucketEncryption"]
+
+
+def test_of_the_pictures_everybody_may_read_an_object_and_nothing_else() -> None:
+    policy = of_type("resources.yaml", "AWS::S3::BucketPolicy")["PicturesPolicy"]
+    readers, https = policy["PolicyDocument"]["Statement"]
+    _, cdn, everybody = readers["Fn::If"]
+    resource = {"Fn::Sub": "${Pictures.Arn}/*"}
+    assert everybody == {
+        "Effect": "Allow",
+        "Principal": "*",
+        "Action": "s3:GetObject",
+        "Resource": resource,
+    }
+    assert (cdn["Action"], cdn["Resource"]) == ("s3:GetObject", resource)
+    assert cdn["Principal"] == {"Service": "cloudfront.amazonaws.com"}
+    assert cdn["Condition"] == {"StringEquals": {"aws:SourceArn": {"Ref": "PictureReaders"}}}
+    assert https["Fn::If"][1]["Effect"] == "Deny"
+    bucket = of_type("resources.yaml", "AWS::S3::Bucket")["Pictures"]
+    block = bucket["PublicAccessBlockConfiguration"]
+    assert block["BlockPublicAcls"] is block["IgnorePublicAcls"] is True
+    assert "CorsConfiguration" not in bucket and "NotificationConfiguration" not in bucket
+
+
+def test_what_decodes_files_reads_nothing_of_the_shop() -> None:
+    """A picture that takes over its decoder finds no orders, no customers and no keys."""
+    granted = [one for role, one in statements() if role == "RenderFileRole"]
+    tables = [one for one in granted if "dynamodb:" in str(one["Action"])]
+    assert [one["Condition"] for one in tables] == [
+        {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": ["pic_*"]}}
+    ]
+    files = {str(one["Resource"]) for one in granted if "s3:GetObject" in listed(one["Action"])}
+    assert files == {str({"Fn::Sub": "${Bucket.Arn}/uploads/*"})}
+
+
+def test_two_pictures_are_rendered_at_once() -> None:
+    assert mappings()["Files"]["ScalingConfig"] == {"MaximumConcurrency": 2}
 
 
 def test_queues_keep_messages_two_weeks_and_encrypt_them() -> None:
@@ -269,7 +307,7 @@ def test_every_trigger_names_an_existing_function() -> None:
     functions = {function.name for function in app.pure_lambda_functions}
     rules = of_type("triggers.yaml", "AWS::Events::Rule").values()
     named = {function_of(m["FunctionName"]) for m in mappings().values()}
-    named |= {target["Id"] for rule in rules for target in rule["Targets"]}
+    named |= {target["Id"] for rule in rules for target in rule["Targets"]} - {"files"}
     machine = json.loads((INFRA / "redrive.asl.json").read_text())
     assert machine["States"]["RedriveWhatIsDue"]["Resource"] == "${RedriveFunctionArn}"
     assert named | {"redrive"} == functions
@@ -287,6 +325,9 @@ def test_a_rule_may_invoke_its_function_and_has_a_dead_letter_queue() -> None:
     }
     for rule in of_type("triggers.yaml", "AWS::Events::Rule").values():
         for target in rule["Targets"]:
+            if target["Id"] == "files":  # a queue
+                assert "backroom-${Stage}-files-dead" in str(target["DeadLetterConfig"])
+                continue
             assert target["Id"] in permitted
             assert target["DeadLetterConfig"]["Arn"] == aside[target["Id"]]
             # Lambda sends with the role of the function.

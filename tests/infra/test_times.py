@@ -8,6 +8,8 @@ import pytest
 import app
 from chalicelib import threads
 from chalicelib.exports import store as exports
+from chalicelib.files import objects
+from chalicelib.files.model import KEPT_SECONDS as FILES_KEPT_SECONDS
 from chalicelib.imports import files as imports
 from chalicelib.imports.model import ProductOutcome
 from chalicelib.jobs import run
@@ -41,20 +43,24 @@ def test_a_batch_of_deliveries_is_posted_concurrently() -> None:
 
 def test_file_prefixes_and_lifetimes_match_the_bucket(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BUCKET", "any")
-    (bucket,) = of_type("resources.yaml", "AWS::S3::Bucket").values()
+    bucket = of_type("resources.yaml", "AWS::S3::Bucket")["Bucket"]
     rules = bucket["LifecycleConfiguration"]["Rules"]
     kept = {rule["Prefix"]: rule["ExpirationInDays"] for rule in rules if "Prefix" in rule}
+    assert kept.pop(objects._UPLOADS) * 86_400 == FILES_KEPT_SECONDS
     export = exports.place(Job({"id": "job_1", "asked": json.dumps({"format": "csv"})}))["Key"]
     written = {export, imports._upload_key("job_1"), imports._report_key("job_1")}
     assert {f"{key.partition('/')[0]}/" for key in written} == kept.keys()
     assert {days * 86_400 for days in kept.values()} == {KEPT_SECONDS}
-    (rule,) = (
-        rule
-        for rule in of_type("triggers.yaml", "AWS::Events::Rule").values()
-        if "EventPattern" in rule
-    )
-    (started_by,) = rule["EventPattern"]["detail"]["object"]["key"]
-    assert imports._upload_key("job_1").startswith(started_by["prefix"])
+    rules = of_type("triggers.yaml", "AWS::Events::Rule")
+    patterns = {
+        name: rule["EventPattern"] for name, rule in rules.items() if "EventPattern" in rule
+    }
+    started_by = {
+        name: [key["prefix"] for key in pattern["detail"]["object"]["key"]]
+        for name, pattern in patterns.items()
+    }
+    imported = imports._upload_key("job_1").rpartition("job_1")[0]
+    assert started_by == {"Uploaded": [imported], "UploadedFile": [objects._UPLOADS]}
 
 
 def test_each_type_of_job_has_a_worker() -> None:

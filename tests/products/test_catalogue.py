@@ -31,8 +31,10 @@ def test_a_created_product_is_returned_with_every_field(shop: Shop) -> None:
         ("M", "SH-1-M", "19.90", None),
     ]
     same = ("slug", "description", "status", "sku", "vendor", "tags", "type", "storefront")
-    same += ("published", "images", "lowStockThreshold", "metadata")
+    same += ("published", "lowStockThreshold", "metadata")
     assert {name: made[name] for name in same} == {name: sent[name] for name in same}
+    (image,) = sent["images"]
+    assert made["images"] == [{**image, "pictureId": None, "sizes": None}]
     assert made["createdAt"] == made["updatedAt"]
     assert shop.get(path_of(made)).json == made
     assert [(e["event"], e["data"]) for e in shop.events()] == [("product.created", made)]

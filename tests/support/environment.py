@@ -14,6 +14,7 @@ SETTINGS = {
     "TABLE": "backroom-test",
     "OUTBOX_TABLE": "backroom-test-outbox",
     "BUCKET": "backroom-test-bucket",
+    "PICTURES_BUCKET": "backroom-test-pictures",
     "TIMEZONE": "UTC",
     "CONFLICT_SECONDS": "6",  # the threads of a test share a process
     "AWS_DEFAULT_REGION": "us-east-1",

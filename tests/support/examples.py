@@ -8,6 +8,8 @@ Clock and ids are the test's, so that the same code always gives the same exampl
 
 import json
 import re
+import struct
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
@@ -112,6 +114,14 @@ class Day:
         detail = {"bucket": {"name": settings.bucket()}, "object": {"key": f"imports/{job}.csv"}}
         app.plan_import({"detail": detail}, None)
 
+    def rendered(self, picture: Any, data: bytes) -> Any:
+        """A picture after its upload."""
+        key = picture["upload"]["fields"]["key"]
+        aws.client("s3").put_object(Bucket=settings.bucket(), Key=key, Body=data)
+        body = json.dumps({"detail": {"object": {"key": key}}})
+        self.handle({"function": "render_file", "body": body})
+        return self.admin("GET", f"/pictures/{picture['id']}")
+
     def worked(self, job: str) -> Any:
         """The job, after its queues are empty."""
         while self.jobs:
@@ -186,7 +196,8 @@ def day(kind: type[D] | type[Day] = Day) -> Iterator[D]:
             return queues if service == "sqs" else the_world.client(service)
 
         with mock.patch.dict("os.environ", urls), mock.patch.object(aws, "client", client):
-            client("s3").create_bucket(Bucket=settings.bucket())
+            for bucket in (settings.bucket(), settings.pictures_bucket()):
+                client("s3").create_bucket(Bucket=bucket)
             yield day
 
 
@@ -217,6 +228,7 @@ class _Queues:
 def walk(day: Day) -> None:
     _keys(day)
     shirt = _catalogue(day)
+    _pictures(day, shirt)
     webhook = _webhooks(day)
     _orders(day, shirt)
     _work(day)
@@ -231,6 +243,29 @@ def _keys(day: Day) -> None:
     key = day.admin("POST", "/keys", {"name": "Till 1", "role": "STAFF"})
     day.admin("GET", "/keys?limit=2")
     day.admin("DELETE", f"/keys/{key['id']}")
+
+
+def red_picture() -> bytes:
+    """A PNG of 32 × 32 pixels, always the same."""
+    header = struct.pack(">IIBBBBB", 32, 32, 8, 2, 0, 0, 0)
+    rows = (b"\0" + b"\xc0\x20\x20" * 32) * 32
+    parts = ((b"IHDR", header), (b"IDAT", zlib.compress(rows, 0)), (b"IEND", b""))
+    return b"\x89PNG\r\n\x1a\n" + b"".join(
+        struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
+        for name, data in parts
+    )
+
+
+def _pictures(day: Day, shirt: Any) -> Any:
+    """A picture that the shirt shows."""
+    data = red_picture()
+    new = {"name": "shirt.png", "contentType": "image/png", "bytes": len(data)}
+    picture = day.rendered(day.admin("POST", "/pictures", new), data)
+    images = [{"pictureId": picture["id"], "alt": "A linen shirt"}]
+    day.admin("PUT", f"/products/{shirt['id']}", {"images": images})
+    other = day.rendered(day.admin("POST", "/pictures", new), data)
+    day.admin("DELETE", f"/pictures/{other['id']}")
+    return picture
 
 
 def _catalogue(day: Day) -> Any:

@@ -76,6 +76,14 @@ ExportType: TypeAlias = Literal[
 FacetOf: TypeAlias = Literal["products", "orders", "customers"]
 """The records that have the values."""
 
+FileError: TypeAlias = Literal[
+    "not_an_image", "type_not_allowed", "too_many_pixels", "too_small", "damaged"
+]
+"""Why an uploaded file cannot be shown."""
+
+FileStatus: TypeAlias = Literal["WAITING", "READY", "FAILED"]
+"""WAITING: for its upload. READY: it can be shown. FAILED: `error` says why."""
+
 ImportMode: TypeAlias = Literal["upsert", "create", "update"]
 """Which products may be written: both, only new ones, only existing ones."""
 
@@ -969,6 +977,17 @@ class CreateOrder(TypedDict):
     """Only say what the order would be. Default: `false`."""
 
 
+class CreatePicture(TypedDict):
+    """The file that will be uploaded."""
+
+    name: str
+    """Name of the file; only the shop sees it."""
+    contentType: str
+    """image/jpeg, image/png or image/webp. The content decides."""
+    bytes: int
+    """Exact size of the file; at most 20 MiB."""
+
+
 class CreateProduct(TypedDict):
     """The fields of a creation. `price` may be absent only if every variant has one."""
 
@@ -1610,18 +1629,35 @@ class Image(TypedDict):
     """An image of a product."""
 
     url: str
-    """Web address."""
+    """Web address; of an own picture that of its large size."""
     alt: str | None
     """Alternative text of the image."""
+    pictureId: str | None
+    """Id of the own picture; null: another address."""
+    sizes: ImageSizes | None
+    """Sizes of an own picture; null: another address."""
 
 
 class ImageInput(TypedDict):
     """An image of a product."""
 
-    url: str
-    """Web address."""
+    pictureId: NotRequired[str | None]
+    """Id of a picture that is READY, in place of `url`, `pic_…`."""
+    url: NotRequired[str | None]
+    """Web address; of an own picture that of its large size."""
     alt: NotRequired[str | None]
     """Alternative text of the image."""
+
+
+class ImageSizes(TypedDict):
+    """Addresses of a picture in three sizes, as WebP; none is larger than the original."""
+
+    small: str
+    """At most 160 pixels wide and high."""
+    medium: str
+    """At most 640 pixels wide and high."""
+    large: str
+    """At most 1,600 pixels wide and high."""
 
 
 class ImportColumn(TypedDict):
@@ -2799,6 +2835,66 @@ class PaymentsPreview(TypedDict):
     """Its state after them."""
 
 
+class Picture(TypedDict):
+    """A picture for products."""
+
+    id: str
+    """Identifier, `pic_…`."""
+    status: FileStatus
+    """Its state."""
+    name: str
+    """Name of the file; only the shop sees it."""
+    contentType: str
+    """Media type, by its content once it is READY."""
+    bytes: int
+    """Size of the uploaded file."""
+    width: int | None
+    """Pixels of the original, upright; null: it is not READY."""
+    height: int | None
+    """Pixels of the original, upright; null: it is not READY."""
+    sizes: ImageSizes | None
+    """Where it is shown; null: it is not READY."""
+    error: FileError | None
+    """Why it FAILED."""
+    createdAt: str
+    """When the upload was asked for."""
+    createdBy: str
+    """Name of the API key that asked for it."""
+    unusedSince: str | None
+    """Since when no product shows it; after 90 days it is deleted. It is found weekly."""
+
+
+class PictureUpload(TypedDict):
+    """A new picture, and the form for its file."""
+
+    id: str
+    """Identifier, `pic_…`."""
+    status: FileStatus
+    """Its state."""
+    name: str
+    """Name of the file; only the shop sees it."""
+    contentType: str
+    """Media type, by its content once it is READY."""
+    bytes: int
+    """Size of the uploaded file."""
+    width: int | None
+    """Pixels of the original, upright; null: it is not READY."""
+    height: int | None
+    """Pixels of the original, upright; null: it is not READY."""
+    sizes: ImageSizes | None
+    """Where it is shown; null: it is not READY."""
+    error: FileError | None
+    """Why it FAILED."""
+    createdAt: str
+    """When the upload was asked for."""
+    createdBy: str
+    """Name of the API key that asked for it."""
+    unusedSince: str | None
+    """Since when no product shows it; after 90 days it is deleted. It is found weekly."""
+    upload: UploadForm
+    """The form."""
+
+
 class PreviewedLine(TypedDict):
     """A line of an order that does not exist."""
 
@@ -3135,6 +3231,17 @@ class PublicFacets(TypedDict):
     """The shop's currency, ISO 4217."""
 
 
+class PublicImage(TypedDict):
+    """An image as the storefront shows it."""
+
+    url: str
+    """Web address; of an own picture that of its large size."""
+    alt: str | None
+    """Alternative text of the image."""
+    sizes: ImageSizes | None
+    """Sizes of an own picture; null: another address."""
+
+
 class PublicProduct(TypedDict):
     """A product as the storefront answers it: an allow-list, with availability instead of stock."""
 
@@ -3162,7 +3269,7 @@ class PublicProduct(TypedDict):
     """Words to find it by."""
     variants: list[PublicVariant]
     """Variants; there is at least one."""
-    images: list[Image]
+    images: list[PublicImage]
     """Images, the main one first."""
     seo: Seo
     """What search engines show."""
@@ -4096,6 +4203,17 @@ class UpdatedProduct(TypedDict):
     """When it was last changed."""
     stockMoves: NotRequired[list[MovedStock]]
     """The moves, if its stock was moved"""
+
+
+class UploadForm(TypedDict):
+    """A form that uploads one file."""
+
+    url: str
+    """Where the form is posted."""
+    fields: dict[str, str]
+    """All fields to send before `file`."""
+    expiresAt: str
+    """Until when it can be posted."""
 
 
 class Variant(TypedDict):

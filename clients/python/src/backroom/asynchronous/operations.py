@@ -36,6 +36,7 @@ from backroom.models import (
     CreateImportUpload,
     CreateMapping,
     CreateOrder,
+    CreatePicture,
     CreateProduct,
     CreateProducts,
     CreateReport,
@@ -85,6 +86,8 @@ from backroom.models import (
     OrderStatus,
     PaymentsPreview,
     PaymentStatus,
+    Picture,
+    PictureUpload,
     PreviewedMapping,
     Product,
     ProductChange,
@@ -1414,6 +1417,51 @@ class AsyncOperations:
             body=body,
             headers={"If-Match": if_match},
             timeout=timeout,
+        )
+        return answer
+
+    async def create_picture(
+        self, body: CreatePicture, *, idempotency_key: str = AUTOMATIC, timeout: float | None = None
+    ) -> PictureUpload:
+        """Upload a picture.
+
+        Post a form to `upload.url` within the hour: all `upload.fields`, then `file`. Seconds
+        later the picture is READY or FAILED, and READY for ever. A retry with the same
+        Idempotency-Key returns the same picture with a new form.
+
+        `POST /api/admin/pictures`, from the role STAFF on.
+        """
+        answer: PictureUpload = await self._transport.call(
+            "POST",
+            "/api/admin/pictures",
+            (),
+            body=body,
+            headers={"Idempotency-Key": idempotency_key},
+            timeout=timeout,
+        )
+        return answer
+
+    async def get_picture(self, id: str, *, timeout: float | None = None) -> Picture:
+        """Get a picture.
+
+        One that is not READY within a day after its upload was asked for is deleted.
+
+        `GET /api/admin/pictures/{id}`, from the role READER on.
+        """
+        answer: Picture = await self._transport.call(
+            "GET", "/api/admin/pictures/{}", (id,), timeout=timeout
+        )
+        return answer
+
+    async def delete_picture(self, id: str, *, timeout: float | None = None) -> Deleted:
+        """Delete a picture.
+
+        Takes it off the web at once, such as after a claim. Products keep its dead address.
+
+        `DELETE /api/admin/pictures/{id}`, from the role ADMIN on.
+        """
+        answer: Deleted = await self._transport.call(
+            "DELETE", "/api/admin/pictures/{}", (id,), timeout=timeout
         )
         return answer
 

@@ -1,0 +1,106 @@
+"""Pictures for tests: made by Pillow, uploaded to S3 in memory, rendered as in Lambda."""
+
+import io
+import json
+from typing import Any
+
+from PIL import Image, ImageCms
+
+import app
+from chalicelib import aws, settings
+from tests.support.dynamodb_double import Double
+from tests.support.shop import Shop
+
+PICTURES = "/api/admin/pictures"
+PRODUCTS = "/api/admin/products"
+
+
+def picture(
+    size: tuple[int, int] = (64, 48), kind: str = "PNG", mode: str = "RGB", **options: Any
+) -> bytes:
+    """A file whose left half is red, and whose right half is blue."""
+    image = Image.new("RGB", size, (0, 0, 255))
+    image.paste((255, 0, 0), (0, 0, size[0] // 2, size[1]))
+    return encoded(image.convert(mode), kind, **options)
+
+
+def encoded(image: Image.Image, kind: str, **options: Any) -> bytes:
+    target = io.BytesIO()
+    image.save(target, kind, **options)
+    return target.getvalue()
+
+
+def exif(orientation: int) -> Image.Exif:
+    """With the orientation, and the place where the picture was taken."""
+    made = Image.Exif()
+    made[0x0112] = orientation
+    made[0x010F] = "A camera"
+    made.get_ifd(0x8825).update({1: "N", 2: (52.0, 31.0, 0.0), 3: "E", 4: (13.0, 24.0, 0.0)})
+    return made
+
+
+def p3_profile() -> bytes:
+    """A colour profile of RGB that is not sRGB: its reds are elsewhere."""
+    profile = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
+    return profile.replace(b"sRGB built-in", b"P3 of a phone")
+
+
+class Darkroom:
+    """A shop with its two buckets."""
+
+    def __init__(self, shop: Shop, dynamodb: Double) -> None:
+        self.shop, self.dynamodb = shop, dynamodb
+        self.s3 = aws.client("s3")
+        for bucket in (settings.bucket(), settings.pictures_bucket()):
+            self.s3.create_bucket(Bucket=bucket)
+
+    def create(self, data: bytes, **fields: Any) -> Any:
+        """A picture that waits for this file."""
+        new = {"name": "cup.jpg", "contentType": "image/jpeg", "bytes": len(data), **fields}
+        return self.shop.made(PICTURES, new)
+
+    def put(self, waiting: Any, data: bytes) -> None:
+        """What a browser does with the form."""
+        key = waiting["upload"]["fields"]["key"]
+        self.s3.put_object(Bucket=settings.bucket(), Key=key, Body=data)
+
+    def render(self, waiting: Any) -> None:
+        """What S3's event does, by way of the queue."""
+        assert self.run(waiting["upload"]["fields"]["key"]) == []
+
+    def run(self, key: str) -> list[Any]:
+        body = json.dumps({"detail": {"bucket": {"name": "b"}, "object": {"key": key}}})
+        record = {"messageId": "1", "body": body}
+        failed: list[Any] = app.render_file({"Records": [record]}, None)["batchItemFailures"]
+        return failed
+
+    def uploaded(self, data: bytes, **fields: Any) -> Any:
+        """A picture, after its file was rendered or refused."""
+        waiting = self.create(data, **fields)
+        self.put(waiting, data)
+        self.render(waiting)
+        return self.read(waiting)
+
+    def read(self, picture: Any) -> Any:
+        return self.shop.read(f"{PICTURES}/{picture['id']}")
+
+    def product(self, *pictures: Any, **fields: Any) -> Any:
+        images = [{"pictureId": picture["id"]} for picture in pictures]
+        return self.shop.made(PRODUCTS, {"name": "Cup", "price": 1, "images": images, **fields})
+
+    def published(self, picture: Any, size: str = "large") -> bytes:
+        """What the public gets."""
+        address = picture["sizes"][size]
+        key = address.partition(".amazonaws.com/")[2]
+        reply = self.s3.get_object(Bucket=settings.pictures_bucket(), Key=key)
+        assert reply["ContentType"] == "image/webp"
+        assert reply["CacheControl"] == "public, max-age=31536000, immutable"
+        data: bytes = reply["Body"].read()
+        return data
+
+    def seen(self, picture: Any, size: str = "large") -> Image.Image:
+        return Image.open(io.BytesIO(self.published(picture, size)))
+
+    def stored(self, bucket: str = "") -> list[str]:
+        found = self.s3.list_objects_v2(Bucket=bucket or settings.pictures_bucket())
+        return [each["Key"] for each in found.get("Contents", ())]
