@@ -31,7 +31,11 @@ def citations(path: Path) -> Iterator[tuple[str, str]]:
 def anchors(page: Path) -> set[str]:
     """The anchors of a page's headings, as GitHub makes them."""
     titles = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
-    return {re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in titles}
+    return set(map(anchor, titles))
+
+
+def anchor(title: str) -> str:
+    return re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-")
 
 
 def target(citing: Path, cited: str) -> Path | None:
@@ -70,6 +74,19 @@ def test_the_index_of_decisions_has_each() -> None:
     index = PROJECT / "docs/decisions/README.md"
     linked = {page for page, _ in citations(index)}
     assert {note.name for note in index.parent.glob("*.md") if note != index} <= linked
+
+
+def test_a_page_of_more_than_2_000_words_begins_with_its_contents() -> None:
+    missing = []
+    for page in (PROJECT / "docs").rglob("*.md"):
+        text = page.read_text(encoding="utf-8")
+        if len(text.split()) > 2_000:
+            beginning = text.partition("\n## ")[0]
+            titles = re.findall(r"^## (.+)$", text, re.MULTILINE)
+            missing += [
+                f"{page.name}: {one}" for one in titles if f"(#{anchor(one)})" not in beginning
+            ]
+    assert missing == []
 
 
 @pytest.mark.parametrize("words", ["the pl" + "an", "spec" + ".md", "design" + ".md"])
