@@ -65,12 +65,13 @@ def ministack(aws: str, path: str) -> str:
     return f"{aws}/_ministack/{path}?X-Amz-Credential={CREDENTIALS['AWS_ACCESS_KEY_ID']}"
 
 
-def asked(aws: str) -> set[Asked]:
-    """All permissions that functions needed."""
+def asked(aws: str, seen: set[str]) -> set[Asked]:
+    """All permissions that functions needed. `seen`: the ids of calls that were looked at, to which
+    the others are added."""
     functions = dict(_functions(aws))
     return {
         Asked(functions[event["AccessKeyId"]], *needed)
-        for event in _events(aws)
+        for event in _events(aws, seen)
         if event["AccessKeyId"] in functions
         for needed in _needed(event)
     }
@@ -85,9 +86,9 @@ def _functions(aws: str) -> Iterator[tuple[str, str]]:
         yield f"ASIA{digest[:16].upper()}", function["FunctionName"]
 
 
-def _events(aws: str) -> Iterator[Mapping[str, Any]]:
+def _events(aws: str, seen: set[str]) -> Iterator[Mapping[str, Any]]:
     """Newest first. Not with boto3: it sends whole seconds, and so loses events after a page."""
-    end, seen = time.time() + 1, set[str]()
+    end = time.time() + 1
     while True:
         sent = json.dumps({"MaxResults": 50, "EndTime": end}).encode()
         headers = {"X-Amz-Target": _LOOKUP, "Content-Type": "application/x-amz-json-1.1"}

@@ -55,10 +55,12 @@ def is_open(port: int) -> bool:
         return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
-def test_data_survives_a_stop_and_fresh_deletes_it(tmp_path: Path) -> None:
+def test_data_survives_a_stop_and_fresh_deletes_it(stack: Stack, tmp_path: Path) -> None:
     """A listener gets every event, also that of the mug: the change feed shows an event only after
-    half a minute, when the shop has been restarted. What waits for a receiver is sent then, too."""
+    half a minute, when the shop has been restarted. What waits for a receiver is sent then, too.
+    Meanwhile, its port and its data are of this shop alone."""
     port, scale = free_port(), ("--setting", "WEBHOOK_SCHEDULE_SCALE=0.01")
+    home = tmp_path / str(port)
     with (
         Receiver() as webhook,
         Receiver() as forwarded,
@@ -71,54 +73,41 @@ def test_data_survives_a_stop_and_fresh_deletes_it(tmp_path: Path) -> None:
             for url in (webhook.url("/ok"), later):
                 shop.webhook(url, "product.created")
             terminals.enter_context(listening(first, tmp_path, forwarded.url("/ok")))
-            shop.product("Enamel mug")
+            shop.product("Pewter mug")
             until(lambda: shop.get("deliveries?status=RETRYING")["data"], 180)
-            until(lambda: names_in(webhook) == ["Enamel mug"], 180)
+            until(lambda: names_in(webhook) == ["Pewter mug"], 180)
             # Before its first answer, a listener takes a shop that stops for a wrong address.
             until(lambda: "/api/admin/events → 200" in (tmp_path / "output").read_text(), 180)
+            assert "Pewter mug" not in names(stack)
+            assert call(f"{stack.base_url}/api/admin/me", first.api_key)[0] == 401
+            refuses_a_second_run(tmp_path, port)
+            assert processes(str(home))
+        assert processes(str(home)) == []
+        assert not is_open(port)
+        assert not (tmp_path / "endpoint.json").exists()
         tried = len(busy.requests)
         with running(tmp_path, port, *scale, keeps=True) as second:
             assert second == first
-            assert names(second) == ["Enamel mug"]
+            assert names(second) == ["Pewter mug"]
             until(lambda: len(busy.requests) > tried, 300)
             shop.product("Tin cup")
-            until(lambda: names_in(forwarded) == ["Enamel mug", "Tin cup"], 180)
-    with running(tmp_path, port, "--fresh", sample=True) as third:
+            until(lambda: names_in(forwarded) == ["Pewter mug", "Tin cup"], 180)
+    with running(tmp_path, port, "--fresh", sample=True, keeps=True) as third:
         assert third.api_key != first.api_key
         assert len(names(third)) == 20, "the first page of the sample catalogue"
 
 
-def test_a_stop_ends_all_started_processes(tmp_path: Path) -> None:
-    port = free_port()
-    with running(tmp_path, port, keeps=True) as stack:
-        names(stack)
-        assert processes(str(tmp_path))
-    assert processes(str(tmp_path)) == []
-    assert not is_open(port)
-    assert not (tmp_path / "endpoint.json").exists()
-
-
-def test_a_second_run_on_the_same_port_is_refused(tmp_path: Path) -> None:
-    port = free_port()
-    with running(tmp_path, port) as stack:
-        second = subprocess.run(
-            local_command(tmp_path, port, "--fresh"),
-            cwd=Path(__file__).resolve().parents[2],
-            env=os.environ,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert second.returncode != 0
-        assert f"already runs on port {port}" in second.stderr
-        assert names(stack) == []
-
-
-def test_two_ports_have_separate_shops(stack: Stack, tmp_path: Path) -> None:
-    with running(tmp_path, free_port()) as other:
-        Api.of(other).product("Only here")
-        assert "Only here" not in names(stack)
-        assert call(f"{stack.base_url}/api/admin/me", other.api_key)[0] == 401
+def refuses_a_second_run(home: Path, port: int) -> None:
+    second = subprocess.run(
+        local_command(home, port, "--fresh"),
+        cwd=Path(__file__).resolve().parents[2],
+        env=os.environ,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert second.returncode != 0
+    assert f"already runs on port {port}" in second.stderr
 
 
 @pytest.fixture(scope="module")
