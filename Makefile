@@ -103,10 +103,11 @@ fuzz: .venv/ready .venv-emulator/ready ## random requests and random input
 	$(VENV)/python -m tests.e2e.fuzz
 	for round in 1 2 3 4 5; do HYPOTHESIS_PROFILE=random $(PYTEST) $(GENERATED) || exit 1; done
 
-# Recreates the examples in the API's description by running the code, and docs/limits.md.
-examples: .venv/ready ## the examples in the description of the API, and docs/limits.md
+# Recreates the examples in the API's description by running the code, docs/limits.md, and the console's guide.
+examples: .venv/ready ## the examples in the description of the API, docs/limits.md, the guide
 	$(VENV)/python -m tests.support.examples >/dev/null
 	$(VENV)/python -m infra.limits
+	$(VENV)/python -m infra.guide
 
 # Runs linters and client generators on the API's description, and counts the operations they find. Needs Node (npm).
 DESCRIPTION_TOOLS := @redocly/cli@2.77.0 @stoplight/spectral-cli@6.16.3 openapi-typescript@7.13.0 typescript@5.9.3

@@ -64,6 +64,8 @@ def serve_file() -> Response:
     """
     proxy_path = str((current().request.uri_params or {}).get("proxy", ""))
     kind, slash, below = proxy_path.partition("/")
+    if proxy_path == "guide":
+        return _reply_page(reference.load_guide().replace("VERSION", _version()), _policy())
     if kind == "reference":
         return _serve_reference(below) if below else _show_reference(slash)
     if kind != "assets":
@@ -80,13 +82,17 @@ def _show_reference(slash: str) -> Response:
     path = str(current().request.context.get("path", ""))
     if slash or path.endswith("/"):
         return _reply_text("", {"Location": "../../console/reference"}, status=302)
+    text = reference.load_files()[reference.PAGE].replace("VERSION", reference.version())
+    return _reply_page(text, _policy("default dompurify"))
+
+
+def _reply_page(text: str, policy: str) -> Response:
     headers = {
         "Cache-Control": "no-cache",
-        "Content-Security-Policy": _policy("default dompurify"),
+        "Content-Security-Policy": policy,
         "Content-Type": _TYPES[".html"],
         "X-Frame-Options": "DENY",
     }
-    text = reference.load_files()[reference.PAGE].replace("VERSION", reference.version())
     return _reply_text(text, headers)
 
 

@@ -25,4 +25,8 @@ export const MENU = [
     title: "Settings",
     items: [["/settings/keys", "API keys", "key"]],
   },
+  {
+    title: "Help",
+    items: [["console/guide", "Guide", "book"]],
+  },
 ];

@@ -5,6 +5,7 @@ import re
 import pytest
 
 from chalicelib.console import reference
+from infra import guide
 from tests.support.shop import Shop
 
 PAGE = "/console/reference"
@@ -36,6 +37,16 @@ def test_nothing_else_is_served(shop: Shop, name: str) -> None:
 def test_an_address_with_a_slash_leads_to_the_page(shop: Shop) -> None:
     answer = shop.get(f"{PAGE}/")
     assert (answer.status, answer.headers["Location"]) == (302, "../../console/reference")
+
+
+def test_the_guide_is_that_of_the_docs_and_links_only_itself(shop: Shop) -> None:
+    assert guide.PAGE.read_text() == guide.render_page(), "run `make examples`"
+    page = shop.get("/console/guide")
+    styles, back, *links = re.findall(r'href="((?!data:)[^"]+)"', page.text)
+    assert shop.get(f"/console/{styles}").status == 200 and back == "../console"
+    named = set(re.findall(r' id="([^"]+)"', page.text))
+    assert len(links) > 12 and {link.removeprefix("#") for link in links} <= named
+    assert "style=" not in page.text and "<script" not in page.text
 
 
 def test_the_links_of_the_service_lead_to_it(shop: Shop) -> None:

@@ -1,4 +1,6 @@
-"""The reference of the API at `/console/reference`: Swagger UI, and the page that starts it.
+"""The reference of the API at `/console/reference`, and the guide at `/console/guide`.
+
+The reference is Swagger UI, and the page that starts it.
 
 Swagger UI comes with aws-lambda-powertools, which the functions carry anyway.
 """
@@ -25,6 +27,12 @@ def load_files() -> dict[str, str]:
     ours, theirs = Path(__file__).parent, Path(library.submodule_search_locations[0], _BUNDLE)
     paths = (ours / PAGE, ours / _START, theirs / _SCRIPT, theirs / _STYLES)
     return {path.name: path.read_text(encoding="utf-8") for path in paths}
+
+
+@cache
+def load_guide() -> str:
+    """Load the guide of the console, which `make examples` makes from docs/console.md."""
+    return (Path(__file__).parent / "guide.html").read_text(encoding="utf-8")
 
 
 @cache
