@@ -101,10 +101,11 @@ class Meter:
             case "BatchGetItem":
                 asked = sum(len(each["Keys"]) for each in params["RequestItems"].values())
                 found = [item for items in reply["Responses"].values() for item in items]
-                work.read += sum(read_units([item_size(item)]) for item in found)
-                work.read += asked - len(found)
+                units = sum(read_units([item_size(item)]) for item in found)
+                work.read += units + asked - len(found)
             case "Query":
-                work.read += read_units(self._looked_at(params))
+                units = read_units(self._looked_at(params))  # before it is added: threads do so too
+                work.read += units
             case _:
                 after = self._stored(params)
                 transaction = operation == "TransactWriteItems"
@@ -120,7 +121,7 @@ class Meter:
         plain = {
             name: value
             for name, value in params.items()
-            if name not in {"FilterExpression", "ProjectionExpression"}
+            if name not in {"FilterExpression", "ProjectionExpression", "Select"}
         }
         plain["ExpressionAttributeNames"] = {k: v for k, v in names.items() if k in condition}
         plain["ExpressionAttributeValues"] = {k: v for k, v in values.items() if k in condition}

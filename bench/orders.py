@@ -93,6 +93,21 @@ def operations(served: Served) -> dict[str, Send]:
         part = {"lineItemId": made["lineItems"][0]["id"], "quantity": 1}
         return ship(made, lines=[part])
 
+    ring = {"title": "Ring", "price": "90.00", "quantity": 1, "make": True, "dueOn": "2026-12-24"}
+    two = {"lineItems": [ring, {**ring, "title": "Chain"}], "paymentStatus": "PAID"}
+    begun = place(**two).json
+    stages = itertools.cycle(["stg_work", "stg_todo"])
+
+    def move_work(made: Any, place: int, stage: str) -> Any:
+        line = made["lineItems"][place]["id"]
+        return shop.patch(f"{ORDERS}/{made['id']}/work/{line}", {"stage": stage})
+
+    move_work(begun, 0, "stg_work")
+    finishing = [place(**two).json for _ in range(RUNS + 20)]
+    for made in finishing:
+        move_work(made, 0, "stg_done")
+    for _ in range(100):  # first in the list
+        place(lineItems=[{**ring, "dueOn": "2026-12-23"}], paymentStatus="PAID")
     replayed = order([card], 0)
     once = {"Idempotency-Key": "once"}
     return {
@@ -108,6 +123,9 @@ def operations(served: Served) -> dict[str, Send]:
         ),
         "ship, the first part": ship_part,
         "ship, all of it": lambda: ship(paid.pop()),
+        "work, a move": lambda: move_work(begun, 1, next(stages)),
+        "work, the last is done": lambda: move_work(finishing.pop(), 1, "stg_done"),
+        "work, 100 cards": lambda: shop.get("/api/admin/work?limit=100"),
         "get": lambda: shop.get(f"{ORDERS}/{last['id']}"),
         "list 20": lambda: shop.get(ORDERS),
         "list 20, PAID": lambda: shop.get(f"{ORDERS}?status=PAID"),

@@ -1,7 +1,5 @@
 """Orders, for the shop's staff and programs."""
 
-from functools import partial
-
 from chalice.app import Response
 
 from chalicelib.listing.external_ids import resolve_id
@@ -61,8 +59,6 @@ from chalicelib.request import (
 )
 from chalicelib.schemas import Deleted, Walked
 from chalicelib.storage.idempotency import Once
-from chalicelib.threads import run_together
-from chalicelib.values import timezone
 
 routes = Routes(__name__, "Orders")
 
@@ -427,12 +423,7 @@ def list_work() -> Response:
     """
     wanted = query(ListWork)
     kind = store.WORK if wanted.state is WorkState.OPEN else store.CLOSED_WORK
-    page, (counts, overdue, _) = run_together(
-        [
-            partial(store.list_work, wanted.to_query(), kind),
-            partial(store.count_work, timezone.today()),
-        ]
-    )
+    page, counts, overdue = store.read_board(wanted.to_query(), kind)
     return reply_page(list(map(show_card, page.records)), page, counts=counts, overdue=overdue)
 
 

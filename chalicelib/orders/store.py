@@ -7,9 +7,10 @@ After a concurrent change it is computed again.
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import date, timedelta
+from datetime import date
 from decimal import Decimal
 from functools import partial
+from itertools import chain
 from typing import Final, NamedTuple, TypeVar, overload
 
 from chalicelib import deadline, listing
@@ -64,6 +65,7 @@ from chalicelib.orders.schemas import (
     CancelShipment,
     CloseOrder,
     CorrectPayment,
+    DueIn,
     EditOrder,
     ListTransactions,
     NewOrder,
@@ -76,6 +78,7 @@ from chalicelib.orders.schemas import (
     ShipmentChange,
     StockPolicy,
     WorkChange,
+    days_of,
 )
 from chalicelib.orders.stages import SETTINGS, OrderWork, Stages, work_keys
 from chalicelib.problems import Busy, Invalid, NotFound, PreconditionFailed
@@ -87,6 +90,7 @@ from chalicelib.storage.commit import Commit
 from chalicelib.storage.conditions import Attr
 from chalicelib.storage.dynamodb import wait_for_results
 from chalicelib.storage.idempotency import Once, unless_answered
+from chalicelib.threads import run_together
 from chalicelib.values import clock, ids, timezone
 from chalicelib.values.batches import batches
 from chalicelib.values.compact_json import encode
@@ -264,21 +268,32 @@ def _load_with_work(order_ids: Iterable[str]) -> list[Order]:
     return [_from_items(id, items) for id in wanted if _key(id) in items]
 
 
-def count_work(today: date) -> tuple[dict[str, int], int, int]:
-    """Return how much work is open in each stage, by its id, how much is overdue, and due today."""
-    day, next_day = (str(today + timedelta(days=n)) for n in range(2))
-    calls = [
-        call
-        for bounds in (listing.Range("", day), listing.Range(day, next_day))
-        for call in Lists(production.KIND, ["*"], {}, bounds).tally_calls(None)
-    ]
-    settings, cells, *tallies = wait_for_results(
-        [table.get.call(SETTINGS), table.query_all.call(production.KIND.count_pk()), *calls]
+def read_board(
+    query: listing.Query, kind: listing.Kind
+) -> tuple[listing.Page[production.Card], dict[str, int], int]:
+    """Return a page of work, how much is open in each stage, by its id, and how much is overdue."""
+    page, (cells, (overdue,)) = run_together(
+        [partial(list_work, query, kind), partial(_count_work, DueIn.OVERDUE)]
     )
-    stages = Stages.from_item(settings).open
-    passed = [tally.passed for tally in tallies]
-    half = len(passed) // 2
-    return production.count_in_cells(cells, stages), sum(passed[:half]), sum(passed[half:])
+    known = page.records[0].order.work if page.records else None
+    stages = known.stages if known else Stages.from_item(table.get(SETTINGS))
+    return page, production.count_in_cells(cells, stages.open), overdue
+
+
+def count_open_work() -> tuple[int, int, int]:
+    """Return how much work is open, how much of it is overdue, and how much due today."""
+    cells, (overdue, today) = _count_work(DueIn.OVERDUE, DueIn.TODAY)
+    return sum(int(cell.get("n", 0)) for cell in cells), overdue, today
+
+
+def _count_work(*due: DueIn) -> tuple[list[Item], list[int]]:
+    """Return the count cells of open work, and how much is due at each of these times."""
+    ranges = [listing.Range(*days_of(each, timezone.today())) for each in due]
+    lists = [Lists(production.KIND, ["*"], {}, bounds).tally_calls(None) for bounds in ranges]
+    count = table.query_all.call(production.KIND.count_pk())
+    cells, *tallies = wait_for_results([count, *chain.from_iterable(lists)])
+    read = iter(tallies)
+    return cells, [sum(next(read).passed for _ in calls) for calls in lists]
 
 
 def compare_work() -> Iterator[tuple[str, listing.Recount]]:

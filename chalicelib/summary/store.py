@@ -115,13 +115,13 @@ def show_summary(today: date, clock: MoneyClock) -> dict[str, object]:
         if clock is MoneyClock.RECEIVED
         else partial(orders.sum_by_method, timezone.start_of_day(today), MOST_COUNTED)
     )
-    low, days, (by_status, due, amount), methods, (counts, overdue, now) = threads.run_together(
+    low, days, (by_status, due, amount), methods, (at_work, late, now) = threads.run_together(
         [
             partial(products.newest_low_stock, MOST_LOW),  # first, because it itself does so
             partial(orders.list_days, first_day(today), today),
             orders.count_open_orders,
             sum_money,
-            partial(orders.count_work, today),
+            orders.count_open_work,
         ]
     )
     return {
@@ -131,7 +131,7 @@ def show_summary(today: date, clock: MoneyClock) -> dict[str, object]:
         "days": [{"date": day.date.isoformat(), **_show_sales([day])} for day in days],
         "openOrders": {"total": sum(by_status.values()), "byStatus": by_status},
         "receivables": {"orders": due, "amount": money.render(amount)},
-        "production": {"open": sum(counts.values()), "overdue": overdue, "today": now},
+        "production": {"open": at_work, "overdue": late, "today": now},
         "moneyToday": methods
         and [{"method": method, "amount": money.render(net)} for method, net in methods],
         "lowStock": low,

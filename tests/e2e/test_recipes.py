@@ -49,6 +49,8 @@ SAYS = {
     "RR100 --dry-run": "order.shipped",
     "--number RR100": "SHIPPED",
     "backroom shipments --from": "RR100",
+    "work list": "Ring",
+    "work?due": '"overdue":1',
     '"Customer withdrew" --dry-run': "4.00 ",
     '"Customer withdrew"': "0.00 USD",
     "> prices.json": "",
@@ -65,7 +67,11 @@ def test_each_recipe_does_what_it_says(stack: Stack, home: Path) -> None:
     (home / "mug.csv").write_text("slug,name,price,sku,stock\nmug,Mug,9,MUG-1,4\n")
     run(stack, home, "backroom import mug.csv && backroom orders create --item MUG-1")
     paid = run(stack, home, "backroom orders create --item MUG-1 --paid --json")
-    assert len(LINES) == 17
+    ring = {"title": "Ring", "price": "90", "quantity": 1, "make": True, "dueOn": "2026-01-02"}
+    late = json.dumps({"lineItems": [ring], "paymentStatus": "PAID"})
+    headers = '-H "Authorization: Bearer $KEY" -H "Content-Type: application/json"'
+    run(stack, home, f"curl -sf {headers} -d '{late}' $API/api/admin/orders")
+    assert len(LINES) == 19
     for line in LINES:
         said = run(stack, home, line.replace("1001", json.loads(paid)["number"]))
         expected = next(SAYS[part] for part in SAYS if part in line)
