@@ -64,7 +64,7 @@ CONFORMANCE ?= tests/orders/test_machine.py tests/listing/test_agreement.py test
   tests/storage/test_table.py tests/storage/test_commit.py tests/api_keys tests/request/test_rate_limits.py \
   tests/orders/test_repeats.py tests/listing/test_recount.py tests/imports/test_crashes.py tests/imports/test_jobs.py \
   tests/webhooks/test_delivery.py tests/webhooks/test_delivery_states.py
-conformance: conformance-dynamodb conformance-roles conformance-stacks ## the double against AWS's DynamoDB, the roles, the stacks (needs Java, Node)
+conformance: conformance-dynamodb conformance-roles conformance-stacks clients ## the double against AWS's DynamoDB, the roles, the stacks (needs Java, Node)
 
 conformance-dynamodb: .venv/ready .conformance/ready ## the first of these
 	LISTING_STEPS=$${LISTING_STEPS:-2000} $(PYTEST) -n 2 -p tests.conformance.plugin --timeout=1800 $(CONFORMANCE)
@@ -110,26 +110,30 @@ examples: .venv/ready ## the examples in the description of the API, docs/limits
 	$(VENV)/python -m infra.guide
 
 # Runs linters and client generators on the API's description, and counts the operations they find. Needs Node (npm).
-DESCRIPTION_TOOLS := @redocly/cli@2.77.0 @stoplight/spectral-cli@6.16.3 openapi-typescript@7.13.0 typescript@5.9.3
+DESCRIPTION_TOOLS := @redocly/cli@2.77.0 @stoplight/spectral-cli@6.16.3 openapi-typescript@7.13.0 typescript@5.9.3 axios@1.21.1
 description: .venv/ready .description/ready ## linters and generators of others on the description (needs Node)
 	$(VENV)/python -m tests.support.generators
 
-# Generates clients for Go and Java from it, compiles them, and counts their operations. Needs Java 17, Maven and Go.
+# Generates clients for TypeScript, Python, Go and Java with openapi-generator, and one for Go with oapi-codegen; compiles
+# each with a request, and counts its operations. Needs Node, Java 17, Maven and Go, and takes minutes.
+OAPI_CODEGEN := github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.8.2
 OPENAPI_GENERATOR := org.openapitools:openapi-generator-cli:7.23.0
-clients: .venv/ready .description/generator ## clients in Go and Java from the description (needs Java, Go)
+clients: .venv/ready .description/ready .description/generator ## clients in TypeScript, Python, Java and Go from the description (needs Node, Java, Go)
 	$(VENV)/python -m tests.support.generators compiled
 
 .description/generator: Makefile
 	@command -v java >/dev/null && command -v mvn >/dev/null && command -v go >/dev/null || { echo "make clients needs Java 17, Maven (mvn) and Go, which are not all here; nothing else does." >&2; exit 1; }
 	rm -f .description/openapi-generator-cli-*.jar
 	mvn -q -B org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy -Dartifact=$(OPENAPI_GENERATOR) -DoutputDirectory=$(CURDIR)/.description
+	GOBIN=$(CURDIR)/.description/bin go install $(OAPI_CODEGEN)
 	@touch $@
 
 .description/ready: Makefile
 	@command -v npm >/dev/null || { echo "make description needs Node (npm), which is not here; nothing else does." >&2; exit 1; }
 	npm install --prefix .description --no-audit --no-fund --no-save --ignore-scripts --loglevel=error $(DESCRIPTION_TOOLS)
 	$(PYTHON) -m venv .description/venv
-	.description/venv/bin/pip install -qq openapi-python-client==0.29.1 mypy==2.4.1 types-python-dateutil
+	.description/venv/bin/pip install -qq openapi-python-client==0.29.1 mypy==2.4.1 types-python-dateutil \
+	  pydantic==2.14.4 urllib3==2.8.0 python-dateutil==4.0.0
 	@touch $@
 
 # Mutation testing: each condition of each write removed, then 400 small changes to the core. Prints the changes that no

@@ -94,7 +94,7 @@ Email = Annotated[
     str,
     Field(max_length=254),
     AfterValidator(_check_email),
-    described_as(r"^[^@\s,;<>\"]+@[^@\s,;<>\"]+$"),
+    described_as(r"^[^@\s,;<>]+@[^@\s,;<>]+$"),
 ]
 Note = Annotated[str, Field(max_length=NOTE_CHARACTERS)]
 Tags = Annotated[list[Annotated[str, length(50, 1)]], Field(max_length=TAGS)]

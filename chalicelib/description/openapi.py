@@ -299,7 +299,7 @@ def _query_parameters(
         query = schema["$ref"].rpartition("/")[2]
         schema = definitions[query]
     for name, field in schema["properties"].items():
-        described = {key: value for key, value in field.items() if key != "description"}
+        described = _describe_as_text(field)
         if refuses_blank:
             described = _describe_not_blank(described)
         yield {
@@ -312,12 +312,21 @@ def _query_parameters(
         }
 
 
+def _describe_as_text(field: Schema) -> Schema:
+    """Return the schema of a parameter: a query has no null, and an amount looks as a number."""
+    options = [one for one in field.get("anyOf", ()) if one != {"type": "null"}]
+    if len(options) == 1 or (options and options[0].get("type") == "number"):
+        return _describe_as_text(options[0])
+    described = {key: value for key, value in field.items() if key != "description"}
+    return {**described, "anyOf": options} if options else described
+
+
 def _describe_not_blank(schema: Schema) -> Schema:
     """Return the schema of a parameter of which nothing but blanks is refused."""
     if schema.get("type") == "array" and schema["items"].get("type") == "string":
         several = {"minLength": 1, "pattern": r"[^\s,]", **schema["items"]}
         return schema if "enum" in several else {**schema, "items": several}
-    if schema.get("type") != "string":
+    if schema.get("type") != "string" or "format" in schema:
         return schema
     return {"pattern": r"\S", **schema, "minLength": max(1, schema.get("minLength", 0))}
 

@@ -320,6 +320,8 @@ class Writer:
             # Members may also be named in one text, comma-separated.
             one = "str" if parameter["name"] == "fields" else found[1]
             kind = f"{one} | Sequence[{one}]" if one != "str" else "str | Sequence[str]"
+        elif kind == "float":
+            kind = "Amount"
         elif "date" in _list_formats(schema) or parameter["name"] in ("from", "to"):
             kind = f"{kind} | date | datetime"
         if parameter.get("required"):

@@ -1,26 +1,100 @@
 """Runs third-party tools on the API's description: linters and client generators.
 
     python -m tests.support.generators             # `make description` installs the tools first
-    python -m tests.support.generators compiled    # `make clients`: Go and Java
+    python -m tests.support.generators compiled    # `make clients`: those that need Java or Go
 
-Compares the operations with the generated functions.
+Compares the operations with the generated functions, and compiles the first requests of docs/api.md
+with each client (`client_requests/`).
 """
 
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Final, NamedTuple
 
 import app
 from chalicelib.description import openapi
 
 _PROJECT = Path(__file__).resolve().parents[2]
+_REQUESTS = Path(__file__).with_name("client_requests")
 _STRICT = {"strict": True, "noEmit": True, "types": [], "skipLibCheck": False, "target": "es2022"}
+_STRICT |= {"module": "es2022", "moduleResolution": "bundler", "lib": ["es2022", "dom"]}
+_GO_MOD = """module example.org/shop
+
+go 1.24
+
+require github.com/oapi-codegen/runtime v1.9.0
+"""
+_OAPI_CODEGEN = """package: api
+output: shop/api/api.go
+generate: {models: true, client: true}
+output-options: {skip-prune: true}
+"""
+
+
+class _Language(NamedTuple):
+    """A language of openapi-generator: where its functions are, and what compiles a request.
+
+    `options` of the generator; the `request` is copied to the path `place`. `receives`: whether
+    there are functions of the events that a webhook receives.
+    """
+
+    functions: str
+    files: str
+    request: str
+    place: str
+    command: tuple[str, ...]
+    options: tuple[str, ...] = ()
+    receives: bool = True
+
+
+_LANGUAGES: Final = {
+    "typescript-fetch": _Language(
+        r"^    async (\w+)Raw\(",
+        "*.ts",
+        "typescript_fetch.ts",
+        "typescript_fetch.ts",
+        ("tsc", "-p", "."),
+    ),
+    "typescript-axios": _Language(
+        r"^    public (?!isJsonMime)(\w+)\(",
+        "*.ts",
+        "typescript_axios.ts",
+        "typescript_axios.ts",
+        ("tsc", "-p", "."),
+        receives=False,
+    ),
+    # Its functions of received events are no Python, but are imported by nothing.
+    "python": _Language(
+        r"^    def (\w+)_with_http_info\(",
+        "*.py",
+        "generator.py",
+        "request.py",
+        ("mypy", "--strict", "--follow-imports=silent", "request.py"),
+    ),
+    "go": _Language(
+        r"^func \(r Api(\w+)Request\) Execute\(",
+        "*.go",
+        "generator.go",
+        "go/request/main.go",
+        ("go", "build", "-C", "go", "-mod=mod", "./..."),
+        # Values of all enums share a package.
+        ("--additional-properties", "enumClassPrefix=true"),
+    ),
+    "java": _Language(
+        r"^    public ApiResponse<.*> (\w+)WithHttpInfo\(",
+        "*.java",
+        "PlaceOrder.java",
+        "java/src/main/java/org/openapitools/client/PlaceOrder.java",
+        ("mvn", "-q", "-B", "-f", "java", "compile"),
+    ),
+}
 
 
 def described() -> dict[str, Any]:
@@ -57,10 +131,7 @@ def interpreted(description: dict[str, Any], tools: Path, folder: Path) -> Itera
     yield "spectral, its rules for OpenAPI: no error, no warning"
 
     _run(folder, node / "openapi-typescript", "api.json", "-o", "api.ts")
-    (folder / "tsconfig.json").write_text(
-        json.dumps({"compilerOptions": _STRICT, "files": ["api.ts"]})
-    )
-    _run(folder, node / "tsc", "-p", ".")
+    _compile_typescript(folder, tools, "openapi_typescript.ts")
     written = (folder / "api.ts").read_text().partition("export interface operations {")[2]
     found = set(re.findall(r"^    (\w+): {$", written, re.M))
     there = operation_ids(description, ("paths", "webhooks"))
@@ -91,45 +162,80 @@ def interpreted(description: dict[str, Any], tools: Path, folder: Path) -> Itera
 
 
 def compiled(description: dict[str, Any], tools: Path, folder: Path) -> Iterator[str]:
-    """openapi-generator's clients for Go and Java: they compile, and have every operation."""
+    """Clients of openapi-generator and of oapi-codegen: they compile, with all operations."""
+    ids = operation_ids(description)
     there = operation_ids(description, ("paths", "webhooks"))
     generator = next(tools.glob("openapi-generator-cli-*.jar"))
-    for language, functions, compiler in (
-        ("go", r"^func \(r Api(\w+)Request\) Execute\(", ["go", "build", "-mod=mod", "./..."]),
-        (
-            "java",
-            r"^    public ApiResponse<.*> (\w+)WithHttpInfo\(",
-            ["mvn", "-q", "-B", "compile"],
-        ),
-    ):
+    for name, language in _LANGUAGES.items():
         _run(
             folder,
-            *("java", "-jar", generator, "generate", "-g", language, "-i", "api.json"),
-            *("-o", language, "--global-property", "apiTests=false,modelTests=false"),
-            # In Go, values of all enums share a package.
-            *(["--additional-properties", "enumClassPrefix=true"] if language == "go" else []),
+            *("java", "-jar", generator, "generate", "-g", name, "-i", "api.json"),
+            *("-o", name, "--global-property", "apiTests=false,modelTests=false"),
+            *language.options,
         )
-        _run(folder / language, *compiler)
-        found = {
-            name[0].lower() + name[1:]
-            for path in (folder / language).rglob(f"*.{language}")
-            for name in re.findall(functions, path.read_text(), re.M)
-        }
-        assert found == there, f"openapi-generator, {language}: {found ^ there}"
-        yield f"openapi-generator, {language}, compiled: {len(found)} of {len(there)} operations"
+        found = _find_functions(folder / name, language.files, language.functions)
+        wanted = there if language.receives else ids
+        assert found == wanted, f"openapi-generator, {name}: {found ^ wanted}"
+        if language.command[0] == "tsc":
+            _compile_typescript(folder, tools, language.request)
+        else:
+            _copy_request(language.request, folder / language.place)
+            command, *arguments = language.command
+            local = tools / "venv/bin" / command
+            path = {"MYPYPATH": name} if command == "mypy" else {}
+            _run(folder, local if local.exists() else command, *arguments, **path)
+        yield f"openapi-generator, {name}, compiled: {len(found)} of {len(wanted)} operations"
+
+    (folder / "shop/api").mkdir(parents=True)
+    (folder / "shop/go.mod").write_text(_GO_MOD)
+    (folder / "oapi-codegen.yaml").write_text(_OAPI_CODEGEN)
+    _run(folder, tools / "bin/oapi-codegen", "-config", "oapi-codegen.yaml", "api.json")
+    _copy_request("oapi_codegen.go", folder / "shop/main.go")
+    _run(folder, "go", "build", "-C", "shop", "-mod=mod", "./...")
+    pattern = r"^func \(c \*ClientWithResponses\) (\w+?)(?:WithBody)?WithResponse\("
+    found = _find_functions(folder / "shop/api", "api.go", pattern)
+    assert found == ids, f"oapi-codegen: {found ^ ids}"
+    yield f"oapi-codegen, compiled: {len(found)} of {len(ids)} operations"
 
 
-def _run(folder: Path, *command: str | Path) -> str:
+def _find_functions(folder: Path, files: str, pattern: str) -> set[str]:
+    """The operations whose functions are in these files, as the description names them."""
+    names = {
+        re.sub(r"_(\w)", lambda letter: letter[1].upper(), name)
+        for path in folder.rglob(files)
+        for name in re.findall(pattern, path.read_text(), re.M)
+    }
+    return {name[0].lower() + name[1:] for name in names}
+
+
+def _compile_typescript(folder: Path, tools: Path, request: str) -> None:
+    """Compiles a request, and the client that it imports, with all checks of TypeScript."""
+    _copy_request(request, folder / request)
+    modules = folder / "node_modules"
+    if not modules.exists():
+        modules.symlink_to(tools / "node_modules")
+    options = {**_STRICT, "skipLibCheck": "axios" in request}  # axios wants the types of Node
+    config = {"compilerOptions": options, "files": [request]}
+    (folder / "tsconfig.json").write_text(json.dumps(config))
+    _run(folder, tools / "node_modules/.bin/tsc", "-p", ".")
+
+
+def _copy_request(request: str, path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copy(_REQUESTS / request, path)
+
+
+def _run(folder: Path, *command: str | Path, **settings: str) -> str:
     path = f"{Path(command[0]).parent}{os.pathsep}{os.environ['PATH']}"
     done = subprocess.run(
         [str(part) for part in command],
         cwd=folder,
-        env={**os.environ, "PATH": path},
+        env={**os.environ, "PATH": path, **settings},
         check=False,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        timeout=300,
+        timeout=600,
     )
     if done.returncode:
         raise SystemExit(f"{Path(command[0]).name}:\n{done.stdout}")
