@@ -2,6 +2,7 @@
 
 import asyncio
 import inspect
+import json
 import os
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -107,6 +108,29 @@ def test_files_go_up_and_come_down(tmp_path: Path) -> None:
     assert (tmp_path / "out.csv").read_bytes() == b"a,b\n"
     assert (tmp_path / "latest.csv").is_symlink()
     assert [each.name for each in tmp_path.glob(".*")] == []
+
+
+def test_a_picture_is_uploaded_and_awaited(tmp_path: Path) -> None:
+    picture = {"id": "pic_1", "status": "WAITING", "error": None}
+    form = {"url": "https://files.test/up", "fields": {"key": "k"}}
+    (tmp_path / "cup.jpg").write_bytes(b"\xff\xd8\xff and more")
+    for ended, says in (({"status": "READY"}, "READY"), ({"status": "FAILED"}, "cannot be shown")):
+        shop = Shop(
+            pictures={**picture, "upload": form},
+            up=httpx.Response(204),
+            pictures__pic_1=[picture, {**picture, **ended, "error": "damaged"}],
+        )
+
+        async def program(it: AsyncBackroom) -> str:
+            try:
+                return (await it.upload_picture(tmp_path / "cup.jpg"))["status"]
+            except BackroomError as failed:
+                return str(failed)
+
+        assert says in shop.run(program)
+        sent = json.loads(shop.requests[0].content)
+        assert sent == {"name": "cup.jpg", "contentType": "image/jpeg", "bytes": 12}
+        assert b"and more" in shop.requests[1].content
 
 
 def test_no_file_takes_the_place_of_what_is_none(tmp_path: Path) -> None:

@@ -93,6 +93,23 @@ def test_a_job_is_followed_to_its_end(
     assert run("jobs", verb, "job_1", "--json") == commands.INCOMPLETE
 
 
+def test_pictures_are_added_after_those_of_a_product(
+    counter: Answering, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    url = "https://img.example/a.jpg"
+    old = {"url": url, "alt": None, "pictureId": None, "sizes": None}
+    counter.answers["/products/prod_1"] = {"id": "prod_1", "images": [old]}
+    form = {"url": "https://files.example/", "fields": {}, "expiresAt": ""}
+    counter.answers["/pictures"] = {"id": "pic_1", "upload": form}
+    counter.answers["/"] = httpx.Response(204)
+    counter.answers["/pictures/pic_1"] = {"id": "pic_1", "status": "READY"}
+    (tmp_path / "cup.jpg").write_bytes(b"\xff\xd8\xff")
+    assert run("products", "add-pictures", "prod_1", str(tmp_path / "cup.jpg"), "--alt", "Cup") == 0
+    assert url in capsys.readouterr().out
+    (change,) = (json.loads(one.content) for one in counter.requests if one.method == "PUT")
+    assert change == {"images": [old, {"pictureId": "pic_1", "alt": "Cup"}]}
+
+
 @pytest.mark.parametrize(
     ("during", "command", "says"),
     [

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from backroom import Backroom
 
+from tests.support.examples import red_picture
 from tests.support.programs import ran
 from tests.support.running import Stack, tool
 
@@ -51,6 +52,15 @@ def test_the_example_project_prints_what_it_documents(shop: Backroom, tmp_path: 
         assert {id: json.loads(whole) for id, whole in found.items()} == {
             order["id"]: order for order in shop.iter_orders()
         }
+
+
+def test_a_picture_is_uploaded_and_shown(shop: Backroom, tmp_path: Path) -> None:
+    file = tmp_path / "cup.png"
+    file.write_bytes(red_picture())
+    picture = shop.upload_picture(file)
+    new = {"name": "Seen cup", "price": 5, "images": [{"pictureId": picture["id"]}]}
+    cup = shop.create_product(new)  # type: ignore[arg-type]
+    assert cup["images"][0]["sizes"] == picture["sizes"]
 
 
 def test_a_file_of_ten_megabytes_is_uploaded(shop: Backroom, tmp_path: Path) -> None:

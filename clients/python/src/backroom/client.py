@@ -5,6 +5,7 @@ Written by `generate.py` from `asynchronous/client.py`: do not edit.
 
 from __future__ import annotations
 
+import mimetypes
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -17,7 +18,14 @@ import httpx
 from typing_extensions import Self
 
 from backroom import errors, settings
-from backroom.models import CreateExport, CreateImportUpload, EventFeed, EventKind
+from backroom.models import (
+    CreateExport,
+    CreateImportUpload,
+    CreatePicture,
+    EventFeed,
+    EventKind,
+    Picture,
+)
 from backroom.operations import Operations
 from backroom.shared import RETRIES, CountingFile, Policy, RateLimit, Waiting
 from backroom.transport import Transport
@@ -138,23 +146,70 @@ class Backroom(Operations):
         if options is not None:
             upload = {**upload, **options}
         made = self.prepare_upload(upload)
-        form = {str(name): str(value) for name, value in made["fields"].items()}
+        self._post_form(made["url"], made["fields"], file, upload["fileName"], on_sent)
+        return str(made["jobId"])
+
+    def upload_picture(
+        self,
+        file: str | os.PathLike[str] | IO[bytes],
+        *,
+        name: str | None = None,
+        on_sent: Callable[[int], None] = lambda sent: None,
+        timeout: float = 120.0,
+    ) -> Picture:
+        """Upload a JPEG, PNG or WebP, and return the picture when it is READY.
+
+        A product shows it by `{"images": [{"pictureId": picture["id"]}]}`. `file`: a path, or what
+        was opened with "rb" and can be rewound. `name`: for the shop; default: the file's. Raises
+        BackroomError if it is no picture that can be shown, TimeoutError after `timeout` seconds.
+        """
+        if isinstance(file, str | os.PathLike):
+            with open(file, "rb") as opened:
+                return self.upload_picture(opened, name=name, on_sent=on_sent, timeout=timeout)
+        own_name = name or Path(str(getattr(file, "name", "picture"))).name
+        kind = mimetypes.guess_type(own_name)[0] or "application/octet-stream"
+        start = file.tell()
+        size = file.seek(0, os.SEEK_END) - start
+        file.seek(start)
+        new: CreatePicture = {"name": own_name, "contentType": kind, "bytes": size}
+        made = self.create_picture(new)
+        upload = made["upload"]
+        self._post_form(upload["url"], upload["fields"], file, own_name, on_sent)
+        began, pause = time.monotonic(), 1.0
+        while True:
+            self._policy.sleep(pause)
+            picture = self.get_picture(made["id"])
+            if picture["status"] == "READY":
+                return picture
+            if picture["status"] == "FAILED":
+                raise errors.BackroomError(f"{own_name} cannot be shown: {picture['error']}")
+            if time.monotonic() - began > timeout:
+                raise TimeoutError(f"The picture {made['id']} is still {picture['status']}")
+            pause = 2.0
+
+    def _post_form(
+        self,
+        url: str,
+        fields: Mapping[str, object],
+        file: IO[bytes],
+        name: str,
+        on_sent: Callable[[int], None],
+    ) -> None:
+        """Post a file to the storage from where it is, with the fields of its form."""
+        form = {str(name): str(value) for name, value in fields.items()}
         start = file.tell()
 
         def post() -> httpx.Response:
             file.seek(start)
             counted = cast("IO[bytes]", CountingFile(file, on_sent))
-            whole = {"file": (upload["fileName"], counted, "text/csv")}
-            return self._transport.http.post(
-                made["url"], data=form, files=whole, timeout=_FILE_TIMEOUT
-            )
+            whole = {"file": (name, counted, "application/octet-stream")}
+            return self._transport.http.post(url, data=form, files=whole, timeout=_FILE_TIMEOUT)
 
         answer = self._send_with_retries(post)
         if not answer.is_success:
             raise errors.BackroomError(
                 f"The upload was refused with HTTP {answer.status_code}: {answer.text[:500]}"
             )
-        return str(made["jobId"])
 
     def export(
         self,

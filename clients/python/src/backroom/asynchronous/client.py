@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mimetypes
 import os
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
@@ -16,7 +17,14 @@ from typing_extensions import Self
 from backroom import errors, settings
 from backroom.asynchronous.operations import AsyncOperations
 from backroom.asynchronous.transport import AsyncTransport
-from backroom.models import CreateExport, CreateImportUpload, EventFeed, EventKind
+from backroom.models import (
+    CreateExport,
+    CreateImportUpload,
+    CreatePicture,
+    EventFeed,
+    EventKind,
+    Picture,
+)
 from backroom.shared import RETRIES, CountingFile, Policy, RateLimit, Waiting
 
 _ENDED = {"COMPLETED", "FAILED", "CANCELLED", "NEEDS_MAPPING"}
@@ -135,15 +143,67 @@ class AsyncBackroom(AsyncOperations):
         if options is not None:
             upload = {**upload, **options}
         made = await self.prepare_upload(upload)
-        form = {str(name): str(value) for name, value in made["fields"].items()}
+        await self._post_form(made["url"], made["fields"], file, upload["fileName"], on_sent)
+        return str(made["jobId"])
+
+    async def upload_picture(
+        self,
+        file: str | os.PathLike[str] | IO[bytes],
+        *,
+        name: str | None = None,
+        on_sent: Callable[[int], None] = lambda sent: None,
+        timeout: float = 120.0,
+    ) -> Picture:
+        """Upload a JPEG, PNG or WebP, and return the picture when it is READY.
+
+        A product shows it by `{"images": [{"pictureId": picture["id"]}]}`. `file`: a path, or what
+        was opened with "rb" and can be rewound. `name`: for the shop; default: the file's. Raises
+        BackroomError if it is no picture that can be shown, TimeoutError after `timeout` seconds.
+        """
+        if isinstance(file, str | os.PathLike):
+            with open(file, "rb") as opened:
+                return await self.upload_picture(
+                    opened, name=name, on_sent=on_sent, timeout=timeout
+                )
+        own_name = name or Path(str(getattr(file, "name", "picture"))).name
+        kind = mimetypes.guess_type(own_name)[0] or "application/octet-stream"
+        start = file.tell()
+        size = file.seek(0, os.SEEK_END) - start
+        file.seek(start)
+        new: CreatePicture = {"name": own_name, "contentType": kind, "bytes": size}
+        made = await self.create_picture(new)
+        upload = made["upload"]
+        await self._post_form(upload["url"], upload["fields"], file, own_name, on_sent)
+        began, pause = time.monotonic(), 1.0
+        while True:
+            await self._policy.async_sleep(pause)
+            picture = await self.get_picture(made["id"])
+            if picture["status"] == "READY":
+                return picture
+            if picture["status"] == "FAILED":
+                raise errors.BackroomError(f"{own_name} cannot be shown: {picture['error']}")
+            if time.monotonic() - began > timeout:
+                raise TimeoutError(f"The picture {made['id']} is still {picture['status']}")
+            pause = 2.0
+
+    async def _post_form(
+        self,
+        url: str,
+        fields: Mapping[str, object],
+        file: IO[bytes],
+        name: str,
+        on_sent: Callable[[int], None],
+    ) -> None:
+        """Post a file to the storage from where it is, with the fields of its form."""
+        form = {str(name): str(value) for name, value in fields.items()}
         start = file.tell()
 
         async def post() -> httpx.Response:
             file.seek(start)
             counted = cast("IO[bytes]", CountingFile(file, on_sent))
-            whole = {"file": (upload["fileName"], counted, "text/csv")}
+            whole = {"file": (name, counted, "application/octet-stream")}
             return await self._transport.http.post(
-                made["url"], data=form, files=whole, timeout=_FILE_TIMEOUT
+                url, data=form, files=whole, timeout=_FILE_TIMEOUT
             )
 
         answer = await self._send_with_retries(post)
@@ -151,7 +211,6 @@ class AsyncBackroom(AsyncOperations):
             raise errors.BackroomError(
                 f"The upload was refused with HTTP {answer.status_code}: {answer.text[:500]}"
             )
-        return str(made["jobId"])
 
     async def export(
         self,

@@ -68,6 +68,7 @@ from backroom.models import (
     ImportMode,
     OrderChange,
     Product,
+    ProductChange,
     ReportBy,
     ReportType,
 )
@@ -882,6 +883,30 @@ def show_product(id: str, as_json: Json = False) -> None:
             (each["title"], each["sku"], each["price"], each["stock"], each["id"])
             for each in product["variants"]
         ),
+    )
+
+
+@products.command("add-pictures")
+def add_pictures(
+    id: str,
+    files: Annotated[
+        list[Path], typer.Argument(exists=True, dir_okay=False, help="JPEG, PNG or WebP.")
+    ],
+    alt: Annotated[str | None, typer.Option(help="Alternative text of each.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Upload pictures, and show them after those that a product has."""
+    with base.open_own_shop() as shop:
+        shop.get_product(id)  # before anything is uploaded
+        new = [{"pictureId": shop.upload_picture(file)["id"], "alt": alt} for file in files]
+        images = [*shop.get_product(id)["images"], *new]
+        product = shop.update_product(id, cast(ProductChange, {"images": images}))
+    if as_json:
+        output.print_json(product)
+        return
+    output.print_table(
+        ("picture", "address"),
+        ((each["pictureId"] or "", each["url"]) for each in product["images"]),
     )
 
 
