@@ -59,6 +59,6 @@ def parse(text: str, list_identity: Mapping[str, object]) -> Cursor:
 
 
 def _checksum(list_identity: Mapping[str, object], body: str) -> str:
-    """Return the first hex digits of the hash that binds the body of a cursor to its list."""
+    """Return the hex digits that bind a cursor's body to its list and to this version."""
     text = json.dumps([_VERSION, list_identity, body], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:_CHECK]

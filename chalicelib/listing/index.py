@@ -126,7 +126,8 @@ class Index:
     def from_stored(cls, stored: Fields) -> "Index":
         """Return the index of the value that `to_stored` made: a record's attribute `index`.
 
-        All but `sort`, `facets` and `words` may be absent. Words are one text with blanks.
+        Its attributes are named as the fields. All but `sort`, `facets` and `words` may be absent:
+        then they are empty. `words` and `ahead` are one text with blanks each.
         """
         return cls(
             stored["sort"],
@@ -161,7 +162,7 @@ class Index:
         return len(" ".join(self.every_word).encode())
 
     def matches(self, where: Mapping[str, frozenset[str]], terms: Iterable[str] = ()) -> bool:
-        """Return whether the record passes these filters, and each term begins one of its words.
+        """Return whether the record passes these filters, and each term begins one of `every_word`.
 
         The filters' values are key parts; the terms are folded.
         """

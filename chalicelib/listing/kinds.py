@@ -94,7 +94,10 @@ class Kind:
         ]
 
     def is_added(self, name: str) -> bool:
-        """Return whether the first release had not this list, `[@]<facet>=<value>` or order."""
+        """Return whether the first release had not this list or order: `since` has its name.
+
+        A list `[@]<facet>=<value>` has the name `[@]<facet>`.
+        """
         return name.partition("=")[0] in self.since
 
     def cell_name(self, facets: Mapping[str, str]) -> str:

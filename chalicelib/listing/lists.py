@@ -88,9 +88,10 @@ class Lists:
     ) -> Iterator[str]:
         """Yield the positions of matching records, each once, newest first, or oldest if `forward`.
 
-        `need`: how many the caller uses; it only decides how large the pages are. `after`: the
-        position that they follow. `read`: the results of `first_queries` with the same arguments;
-        None: they are sent here.
+        The first pages are read when it is called, the next as the positions are taken. `need`: how
+        many the caller uses; it only decides how large the pages are. `after`: the position that
+        they follow, itself not among them. `read`: the results of `first_queries` with the same
+        arguments; None: they are sent here.
         """
         if read is None:
             read = dynamodb.wait_for_results(self.first_queries(need, after, forward))

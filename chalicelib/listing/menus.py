@@ -36,7 +36,8 @@ def read_menus(
     The menus count the whole shelf. Of `where` only the first value of the split facet narrows
     them, to the records with it or with none; records with too many values of the facet with
     several count if they match all of it. The texts are those of the records that match all of
-    `where`. Raises Reindexing.
+    `where`. It reads, together, the cells of each menu, both ends of the order by the measure, the
+    entries of records with too many values, and the release. Raises Reindexing.
     """
     where = key_parts(kind, where)
     scans = [Scan(kind, where, {}, measure, forward) for forward in (True, False)]

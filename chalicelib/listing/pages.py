@@ -176,8 +176,8 @@ def page_of(kind: Kind, query: Query, records: Iterable[R]) -> Page[R]:
 def list_identity(kind: Kind, query: Query, where: Where) -> dict[str, object]:
     """Return a dict that identifies the list of a query: a cursor is valid only for an equal one.
 
-    It has the kind, filters, search, range, order, external id, exact texts and measures, but
-    neither page nor limit.
+    It has the kind, filters, terms of the search, both ranges (`between`, `within`), order,
+    external id, exact texts and measures, but neither page nor limit.
     """
     return {
         "kind": kind.name,

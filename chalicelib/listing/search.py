@@ -56,7 +56,10 @@ class Matches:
         }
 
     def join(self, other: "Matches") -> None:
-        """Add the matches of another set to this one: the union."""
+        """Add the sure and the claimed matches of another set to this one: the union.
+
+        `at_least` stays as it is.
+        """
         self.sure |= other.sure
         for id, generations in other.claimed.items():
             self.claimed.setdefault(id, set()).update(generations)
@@ -64,8 +67,9 @@ class Matches:
     def meet(self, other: "Matches") -> "Matches":
         """Return a new set of the matches that are in both: the intersection.
 
-        It is sure only of those that both are sure of; the claims of others are those that both
-        have. It has `at_least` if one of them has.
+        It is sure only of those that both are sure of. Of one that a single set is sure of, the
+        other's claims stay; of one that both only claim, the claims that both have, and without any
+        it is left out. It has `at_least` if one of them has.
         """
         both = Matches(at_least=self.at_least or other.at_least)
         for id in self.sure.keys() | self.claimed.keys():
@@ -207,7 +211,7 @@ def _read_shard(pk: str, begin: str, most_matches: int) -> DynamoCall[Matches | 
     where = table.sk.begins_with(begin)
 
     def query_shard(after: str | None) -> DynamoCall[Any]:
-        """Return the call that reads the entries after the key `after`; None: the first ones."""
+        """Return the unsent call that collects the matches after the key `after`, or the first."""
         return table.query.call(
             pk,
             where=where,

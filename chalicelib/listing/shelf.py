@@ -67,7 +67,7 @@ class Scan:
 
     @property
     def ordered_list(self) -> str:
-        """The name of the list of the shelf's records that is in the order of `measure`."""
+        """The list in the order of `measure`: the shelf's own, or `*<shelf>-<measure>`."""
         shelf = self.kind.shelf
         return shelf if self.measure == CREATED else f"*{shelf}-{self.measure}"
 
@@ -78,10 +78,11 @@ class Scan:
     def next_call(
         self, part: Partition, limit: int, after: str = "", *, forward: bool | None = None
     ) -> dynamodb.DynamoCall[table.Rows]:
-        """Return the unsent call that reads the next matching entries of a partition.
+        """Return the unsent call that reads the next entries of a partition: key and measure.
 
-        They are in the order of that list's keys. `limit`: how many entries are looked at. `after`:
-        the position that the first of all entries follow. `forward` None: the scan's.
+        They are in the order of that list's keys, within the bounds of all measures, and follow
+        what was read of the partition, or else the position `after`. `limit`: how many entries are
+        looked at. `forward` None: the scan's.
         """
         forward = self.forward if forward is None else forward
         begin = part.after or after
@@ -210,7 +211,9 @@ class Shelf(Generic[R]):
     def _search(self, where: Where, terms: list[str]) -> _Found:
         """Load all records with these terms; return the positions, unsorted, of those that match.
 
-        Raises TooBroad if more than MOST_FOUND have the terms, whatever the filters.
+        The records are looked up first (`verify_matches`). The result is exact unless the search
+        found `at_least` so many. Raises TooBroad if more than MOST_FOUND have the terms, whatever
+        the filters.
         """
         matching, unchecked, _ = match_terms(self.kind, {}, terms, counted=False)
         found, _ = verify_matches(self.kind, matching, read_all_entries=False)

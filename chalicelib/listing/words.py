@@ -100,9 +100,10 @@ def _inner_starts(word: str) -> Iterable[str]:
 
 @lru_cache(2)
 def _ascii_starts(digits: int) -> re.Pattern[str]:
-    """Return a pattern that matches where `_is_start` holds, in ASCII text without an @.
+    """Return a pattern of the characters at which a word starts in ASCII text without an @.
 
-    `digits`: the fewest digits with which the end of a number may begin.
+    These are a letter or a digit that follows neither, and a digit with at least `digits` - 1 more
+    after it.
     """
     return re.compile(f"(?<![0-9a-z])[0-9a-z]|[0-9](?=[0-9]{{{digits - 1}}})")
 

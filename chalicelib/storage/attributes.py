@@ -121,7 +121,7 @@ class Expressions:
         return ".".join([known.setdefault(part, f"#{len(known)}") for part in path.split(".")])
 
     def value(self, value: object) -> str:
-        """Return a new placeholder, `:0`, `:1` …, and register it for this value."""
+        """Return a new placeholder, `:0`, `:1` …, registered for this value (`add_to` packs it)."""
         placeholder = f":{len(self._values)}"
         self._values[placeholder] = value
         return placeholder

@@ -275,7 +275,7 @@ class Commit:
 
     @property
     def _room(self) -> int:
-        """The bytes of events and of what is traced that the outbox item has room for."""
+        """The bytes of the outbox item, less what each event and audit entry takes besides."""
         entries = len(self._traced.get(_AUDIT, ()))
         return _ITEM_BYTES - _EVENT_BYTES * len(self._events) - _AUDIT_BYTES * entries
 
@@ -293,7 +293,8 @@ class Commit:
     def raise_if_refused(self) -> None:
         """Raise the problem that `refuse` noted, or Invalid if this is too large for DynamoDB.
 
-        Nothing is sent. `overflows` is stricter: it leaves room for growth.
+        The limits are those of one transaction, and `_room` for the outbox item. Nothing is sent.
+        `overflows` is stricter: it leaves room for growth.
         """
         if self._refusal:
             raise self._refusal
@@ -397,8 +398,9 @@ class Commit:
     def _raise_reason(self, reasons: Sequence[Mapping[str, Any]], error: ClientError) -> None:
         """Raise the error of the first failed condition; `error` if something else failed.
 
-        `error` is the whole cancellation. After conflicts and throttles alone it returns: the
-        commit may be sent again. `reasons`: of the cancellation, one for each action.
+        A conflict on a write that does not wait counts as its failed condition. After other
+        conflicts, and throttles, it returns: the commit may be sent again. `error`: the whole
+        cancellation. `reasons`: of the cancellation, one for each action.
         """
         for (key, write), reason in zip(self._writes.items(), reasons, strict=False):
             _, otherwise, waits = write

@@ -97,10 +97,12 @@ def wait_for_results(calls: Sequence[DynamoCall[Any]]) -> list[Any]:
 
 
 def _wait_for(calls: Sequence[DynamoCall[Any]]) -> list[Any]:
-    """Send calls together, unless already under way, and again those that failed.
+    """Send calls together, unless already under way; return the results, in order.
 
-    Returns their results, in order; a result that is a call is sent too, and its own result counts.
-    Raises what `to_error` makes of an error that no repetition helps, and Busy at the deadline,
+    Those that failed are sent again.
+
+    A result that is a call is sent at once, and its own result counts. When all have answered,
+    raises what `to_error` makes of an error that no repetition helps; raises Busy at the deadline,
     which is logged.
     """
     results: list[Any] = [None] * len(calls)

@@ -191,7 +191,7 @@ class Begun:
         return ids.derive_id(prefix, self.at * 1_000, f"{self.seed}#{place}")
 
     def finish(self, text: str) -> None:
-        """Store the answer in parts, and then mark the request as answered by it.
+        """Store the answer, compressed, in parts; then note their number with the request.
 
         Nothing is marked if the key was used again since, after a day.
         """

@@ -126,12 +126,12 @@ def audit_entry(
 ) -> dict[str, object]:
     """Return an audit entry: {action, record: {type, id, number, name}, changes, **more}.
 
-    `action`: the one given, or else such as `order.updated`: the kind with `created`, `updated` or
-    `deleted`; it has to be given without `show`, unless it is `deleted`. `record` has `number` and
-    `name` if `more` has them. `before`, `after`: the record; None if it did not, or does not,
-    exist. `show`: returns it as the API shows it, without secrets; without `show`, there are no
-    changes. `more`: also `customers`, the ids of those whose values may be among the record's. Who
-    and when is not in it: the outbox item has that.
+    `action`: the one given, or else `<kind>.created`, `.updated` or `.deleted` by what `show`
+    returns; without `show` it is `.deleted`. `number` and `name` of `more` are in `record` alone,
+    as texts. `before`, `after`: the record; None if it did not, or does not, exist. `show`: returns
+    it as the API shows it, without secrets; without `show`, there are no changes. `more`: also
+    `customers`, the ids of those whose values may be among the record's. Who and when is not in it:
+    the outbox item has that.
     """
     was, now = (show(version) if show and version else None for version in (before, after))
     done = "deleted" if now is None else "created" if was is None else "updated"

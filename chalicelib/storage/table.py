@@ -276,7 +276,10 @@ def tally(
     expressions.add_to(request)
 
     def add_page(so_far: Tally, reply: Wire) -> Tally | DynamoCall[object]:
-        """Add a reply to the count; return that, or the call for the next page."""
+        """Add a page's items to the tally: passed, looked at, and whether it was the last.
+
+        Return the call for the next page, unless it was, or `look_at_least` items were looked at.
+        """
         last = reply.get("LastEvaluatedKey")
         passed, looked = int(reply["Count"]), int(reply["ScannedCount"])
         now = Tally(so_far.passed + passed, so_far.looked + looked, last is None)
