@@ -43,6 +43,7 @@ from chalicelib.storage.conditions import Attr, Condition
 from chalicelib.storage.idempotency import Once, unless_answered
 from chalicelib.values import clock, ids, metadata
 from chalicelib.values.compact_json import encode
+from chalicelib.values.forgetting import Person
 
 T = TypeVar("T")
 
@@ -56,6 +57,10 @@ def _key(id: str) -> Key:
 
 
 def _gone_key(id: str) -> Key:
+    """Return the key of what is left of a merged customer.
+
+    `into`, `lost`: what did not fit; `called`: names, e-mails, phones and the lines of addresses.
+    """
     return id, "gone"
 
 
@@ -366,20 +371,31 @@ def _remove_merged(source: Customer, into_id: str, job_id: str, left: Mapping[st
     if external_ids.find_records(["customer"], source.fields["externalId"] or "") != [source.id]:
         # The other customer has taken it.
         source = Customer({**source.fields, "externalId": None}, source.version)
-    table.batch_write(_merged_item(id, into_id) for id in source.merged_ids)
+    earlier = table.batch_get(map(_gone_key, source.merged_ids))
+    table.batch_write({**item, "into": into_id} for item in earlier.values())
+    called = Person(frozenset({source.id})).facts_in(source.fields)
     commit = Commit()
     kept = (into.email or "").lower() == (source.email or "").lower()
     _write_customer(
         commit, source, None, holders=[into_id], locks=not kept, action="customer.merged"
     )
-    commit.put({**_merged_item(source.id, into_id), "lost": left})
+    pk, sk = _gone_key(source.id)
+    commit.put({"pk": pk, "sk": sk, "into": into_id, "lost": left, "called": sorted(called)})
     _release_customer(commit, into_id, job_id)
     commit.send()
 
 
-def _merged_item(id: str, into: str) -> Item:
-    pk, sk = _gone_key(id)
-    return {"pk": pk, "sk": sk, "into": into}
+def load_former_texts(customer: Customer) -> set[str]:
+    """Return what those who were merged into the customer were called, for an erasure."""
+    items = table.batch_get(map(_gone_key, customer.merged_ids))
+    return {text for item in items.values() for text in item.get("called", ())}
+
+
+def forget_former_texts(customer: Customer) -> None:
+    """Remove what those who were merged into the customer were called."""
+    for id in customer.merged_ids:
+        with suppress(table.ConditionFailed):  # of release 1.0.0, and gone
+            table.update(_gone_key(id), remove=["called"], when=table.present)
 
 
 def forget(id: str) -> None:

@@ -86,9 +86,12 @@ def step(job: Job) -> Step:
 
 
 def _learn_names(erasure: _Erasure) -> _Done:
-    """Learn the names, e-mails and phones that the customer had earlier, from the audit log."""
+    """Learn the names, e-mails and phones that the customer had earlier.
+
+    The audit log has changes, and a merge has noted what the other was called.
+    """
     known = (table.get((erasure.job.id, "facts")) or {}).get("texts", ())  # release 1.0.0
-    facts = {*known}
+    facts = {*known, *customers.load_former_texts(erasure.customer)}
     for id in sorted(erasure.person.ids):
         for page in _walk_entries({"recordId": id}):
             facts |= identifying_values(
@@ -115,6 +118,7 @@ def _erase_customer(erasure: _Erasure) -> _Done:
     erasure.learn(erasure.person.facts_in(erasure.customer.fields))
     audit.unname(erasure.person.ids)
     facets.forget_tags(erasure.customer.fields)
+    customers.forget_former_texts(erasure.customer)
     customers.forget(erasure.customer.id)
     return Step(counts={RecordOutcome.UPDATED: 1}), Counter(customers=1)
 

@@ -517,9 +517,14 @@ def apply_erasure(order: Order, person: Person, now: str) -> Order:
 
 
 def facts_about(order: Order, person: Person) -> set[str]:
-    """Return the texts in an order that identify the person, whose it is or was."""
+    """Return the texts in an order that identify the person, whose it is or was.
+
+    Addresses that another customer gave identify that one.
+    """
     if person.is_about(order.fields):
-        return person.facts_in(order.fields)
+        given = order.fields["formerly"].items()
+        others = [name for name, id in given if id not in person.ids]
+        return person.facts_in({**order.fields, **dict.fromkeys(others)})
     return person.facts_in({name: order.fields[name] for name in _former_places(order, person)})
 
 

@@ -23,6 +23,10 @@ def test_the_longest_text_that_fits_is_replaced() -> None:
     assert person.redact("ann lee foxes") == f"{ERASED} foxes"
     assert person.redact("ANN LEE FOX, Annie, Ann") == f"{ERASED}, Annie, {ERASED}"
     assert person.redact("Ann Leeds%20Ann İbo ß") == f"{ERASED}%20{ERASED} {ERASED} {ERASED}"
+    for written in ("Flat 7/8", "Flat%207/8", "Flat%207%2F8", "flat%207%2f8"):
+        assert Person(frozenset(), frozenset({"Flat 7/8"})).redact(f"at {written}.") == (
+            f"at {ERASED}."
+        )
     deep = frozenset("a" * length for length in range(2, 300))
     assert Person(frozenset(), deep).redact("a" * 299) == ERASED
 

@@ -2,6 +2,7 @@
 Amounts, lines, numbers and countries stay. No log line names the person."""
 
 import json
+import random
 from collections.abc import Iterable, Iterator
 from copy import deepcopy
 from itertools import product
@@ -536,6 +537,67 @@ def test_an_order_that_an_edit_moved_forgets_whom_it_was_of(jobs: JobDesk, case:
         assert left["shippingAddress"]["address1"] is None
         assert left["shippingAddress"]["countryCode"] == HOME["countryCode"]
     assert counts_agree()
+
+
+def words_of(one: int) -> list[str]:
+    """What only this customer is called, and what only the address of an order says."""
+    return [f"{word}{'xyz'[one]}" for word in ("zenob", "quillf", "palmyr", "obelis", "attik")]
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_an_order_forgets_each_of_those_whose_it_was_and_nobody_else(
+    jobs: JobDesk, seed: int
+) -> None:
+    """Edits move an order between three customers, who give addresses and may be merged with
+    another; then one of them is erased."""
+    shop, chance = jobs.shop, random.Random(seed)
+    people, homes = list[Record](), list[Any]()
+    for one in range(3):
+        first, last, domain, street, company = words_of(one)
+        who = {"email": f"{first}@{domain}.example", "firstName": first, "lastName": last}
+        people.append(customer(shop, **who))
+        homes.append(address(address1=f"7 {street} Lane", company=company, firstName=None))
+    now = chance.randrange(3)
+    order = placed(shop, customer={"id": people[now]["id"]}, shippingAddress=homes[now])
+    givers, its = {"shippingAddress": now}, {now}
+    noted = [words_of(one)[1] for one in range(3)] + [words_of(now)[4]]
+    order.patch({"note": f"Once for {', '.join(noted)}."})
+    for _ in range(chance.randint(1, 4)):
+        before, now = now, chance.choice([one for one in range(3) if one != now])
+        reason = f"not {words_of(before)[0]}"
+        assert order.edit(customer={"id": people[now]["id"]}, reason=reason).status == 200
+        if chance.random() < 0.4:
+            order.patch({"billingAddress": homes[now]})
+            givers["billingAddress"] = now
+        its.add(now)
+    gone = chance.choice(sorted(its))
+    erased, others = people[gone], [one for one in range(3) if one != gone]
+    known = [people[one].read() for one in others]
+    if chance.random() < 0.5:
+        twin = customer(shop, email=f"twin@{words_of(gone)[2]}.example")
+        jobs.done(f"{erased.path}/merge", {"into": twin["id"]})
+        erased = twin
+    jobs.done("/api/admin/orders/bulk-edit", {"ids": [order["id"]], "change": {"addTags": ["x"]}})
+    for one in {*givers.values()}:
+        sought = {"filters": {"search": words_of(one)[4]}, "dryRun": True}
+        jobs.done("/api/admin/orders/bulk-edit", {**sought, "change": {"addTags": ["x"]}})
+    given = order.read()
+    # The stream may be behind with what is about the person.
+    ids = {people[gone]["id"], erased["id"]} if now != gone and chance.random() < 0.5 else set()
+    late = traced(jobs.dynamodb)
+    streamed(item for item in late if not any(id in item["trace"]["S"] for id in ids))
+    jobs.done(f"{erased.path}/erase")
+    streamed(traced(jobs.dynamodb))
+    assert mentions(jobs, words_of(gone)) == []
+    left = order.read()
+    for name, giver in givers.items():
+        is_kept = now != gone and giver in others
+        assert (left[name] == given[name]) is is_kept, (name, giver)
+    if now != gone:
+        assert all(words_of(one)[1] in left["note"] for one in others)
+    assert [people[one].read() for one in others] == known
+    for one in {*givers.values()} - {gone}:  # in the request of a job
+        assert any('{"pk": "job_' in found for found in mentions(jobs, [words_of(one)[4]]))
 
 
 def test_an_order_that_moved_under_a_release_before_is_found_in_the_audit_log(
