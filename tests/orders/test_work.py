@@ -10,6 +10,7 @@ from chalicelib.values import clock
 from tests.orders.build import (
     ORDERS,
     Order,
+    at_once,
     before_the_commit,
     counts_agree,
     keys_written,
@@ -20,6 +21,7 @@ from tests.orders.build import (
     stock_of,
     variant,
 )
+from tests.stock.build import fanned_out
 from tests.support.dynamodb_double import Crash, Double, Fault
 from tests.support.job_desk import JobDesk
 from tests.support.shop import Answer, Shop
@@ -318,15 +320,51 @@ def test_what_is_done_stays_in_its_limits(shop: Shop) -> None:
     assert shop.patch(f"{ORDERS}/ord_none/work/li_none", {"made": 1}).status == 404
 
 
-def test_readers_see_work_and_staff_change_it(shop: Shop) -> None:
+def test_readers_see_work_and_staff_change_it(shop: Shop, dynamodb: Double) -> None:
     order, reader, staff = commissioned(shop), shop.as_("READER"), shop.as_("STAFF")
     for path in (WORK, f"{ORDERS}/{order['id']}/work"):
         assert shop.get(path, key=reader).status == 200
     assert move(order, key=reader).status == 403
+    fanned_out(dynamodb)
+    refused = shop.read("/api/admin/audit?action=request.refused")["data"][0]
+    assert refused["request"] == "PATCH /api/admin/orders/{id}/work/{line_item_id}"
     assert move(order, key=staff).status == 200
     stages = shop.read(STAGES, key=staff)
     assert shop.put(STAGES, stages, key=staff).status == 403
     assert shop.put(STAGES, stages, key=shop.as_("ADMIN")).status == 200
+
+
+@pytest.mark.parametrize(
+    ("day", "at", "is_late"),
+    [
+        ("2026-03-29", datetime(2026, 3, 29, 21, 59, tzinfo=UTC), False),
+        ("2026-03-29", datetime(2026, 3, 29, 22, 1, tzinfo=UTC), True),
+        ("2026-10-25", datetime(2026, 10, 25, 22, 59, tzinfo=UTC), False),
+        ("2026-10-25", datetime(2026, 10, 25, 23, 1, tzinfo=UTC), True),
+    ],
+)
+def test_work_is_overdue_from_midnight_on(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch, day: str, at: datetime, is_late: bool
+) -> None:
+    monkeypatch.setenv("TIMEZONE", "Europe/Berlin")
+    order = commissioned(shop, custom(dueOn=day), orderDate="2026-01-01")
+    shop.as_("READER")
+    monkeypatch.setattr(clock, "now", lambda: at)
+    late = ids_of(order) if is_late else []
+    assert board(shop, "due=overdue") == late
+    assert board(shop, "due=today") == ([] if is_late else ids_of(order))
+    assert shop.read(WORK)["overdue"] == len(late)
+
+
+def test_eight_moves_at_once_are_all_made(shop: Shop) -> None:
+    order = commissioned(shop, custom(quantity=8))
+    etag = shop.get(f"{ORDERS}/{order['id']}/work").headers["ETag"]
+    answers = at_once(8, lambda n: move(order, headers={"If-Match": etag}))
+    assert sorted(one.status for one in answers) == [200] + [412] * 7
+    answers = at_once(8, lambda n: change(order, {"made": n + 1}))
+    assert {one.status for one in answers} == {200}
+    assert len(announced(shop, "work.updated")) == 9
+    assert agrees(shop)
 
 
 def test_stages_are_renamed_and_not_removed_in_use(shop: Shop) -> None:
@@ -475,6 +513,9 @@ def test_an_erasure_leaves_no_text_of_the_workshop(jobs: JobDesk) -> None:
     texts = {"blocked": "Lovelace has not called", "note": "For Lovelace"}
     assert change(order, texts).status == change(order, texts, 1).status == 200
     assert order.edit(remove=[ids_of(order)[1]]).status == 200
+    fanned_out(jobs.dynamodb)
+    entries = f"/api/admin/audit?recordId={order['id']}&action=work.updated"
+    assert "For Lovelace" in shop.get(entries).text
     jobs.done(f"/api/admin/customers/{order['customer']['id']}/erase")
     kept, gone = works(order)
     assert (kept["specification"][0], kept["note"], kept["blocked"]) == (
@@ -485,9 +526,8 @@ def test_an_erasure_leaves_no_text_of_the_workshop(jobs: JobDesk) -> None:
     assert (gone["title"], gone["note"], gone["blocked"]) == ("Ring of [erased]", None, None)
     left = [one for one in shop.stored() if "Lovelace" in str(one)]
     assert {one["pk"][:4] for one in left} <= {"idem", "job_"}
-    audit = shop.read(f"/api/admin/audit?recordId={order['id']}&action=work.updated")
+    assert shop.read(entries)["total"] == 2 and "Lovelace" not in shop.get(entries).text
     assert agrees(shop)
-    assert all("Lovelace" not in str(one) for one in audit["data"])
 
 
 def stocked(shop: Shop, number: int) -> list[str]:

@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from chalicelib.customers import store as customers
+from chalicelib.orders import store as orders
 from tests.orders.build import ORDERS, Order, line, new_order, product, stock_of
 from tests.orders.test_work import STAGES, WORK, agrees, announced, custom
 from tests.stock.build import agrees as ledger_agrees
@@ -75,9 +77,16 @@ class Walk:
             (0.5, lambda: post(f"{path}/close", {"reason": "Stopped", "method": "CASH"})),
             (0.3, lambda: self.shop.delete(path)),
             (0.5, lambda: self.change_stages(chance)),
+            (0.5, lambda: self.merge(now)),
         ]
         (ask,) = chance.choices([one for _, one in requests], [n for n, _ in requests])
-        assert ask().status < 500
+        answer = ask()
+        assert answer is None or answer.status < 500, answer.text
+
+    def merge(self, order: Any) -> None:
+        """Move an order to the customer of another, as the job of a merge does."""
+        into = customers.get(self.orders[0]["customer"]["id"])
+        orders.move_to_customer(order["id"], order["customer"]["id"], into, "a merge")
 
     def change_stages(self, chance: random.Random) -> Any:
         """Add a stage, or remove one; perhaps it is in use."""
@@ -92,14 +101,18 @@ class Walk:
         """Compare work with the orders by its rule, and the lists and counts with both."""
         expected, ended, by_stage, overdue = set[str](), Counter[str](), Counter[str](), 0
         stages = [one["id"] for one in self.shop.read(STAGES)["stages"]]
+        found = announced(self.shop, "order.produced")
+        events = Counter(one["data"]["orderId"] for one in found)
         for order in self.orders:
             read = self.shop.get(f"{ORDERS}/{order['id']}")
             if read.status == 404:
                 continue
-            found = self.shop.get(f"{ORDERS}/{order['id']}/work")
-            works = found.json["data"] if found.status == 200 else []
-            assert (found.status == 404) == (read.json["status"] == "PENDING")
+            shown = self.shop.get(f"{ORDERS}/{order['id']}/work")
+            works = shown.json["data"] if shown.status == 200 else []
+            assert (shown.status == 404) == (read.json["status"] == "PENDING")
             check_order(read.json, works)
+            produced = [one["change"] for one in read.json["history"]].count("produced")
+            assert produced == events[order["id"]], read.json["history"]
             for one in works:
                 ended[one["state"]] += one["state"] != "OPEN"
                 if one["state"] == "OPEN":
