@@ -19,7 +19,8 @@ help:
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-22s %s\n", $$1, $$2}' Makefile
 
 run: .venv/ready .venv-emulator/ready ## deploys the shop to an emulator on this machine, and stays (README.md)
-	@exec env PORT=$(PORT) FRESH=$(FRESH) TIMEZONE=$(TIMEZONE) LOG=$(LOG) $(VENV)/python infra/local.py
+	@exec env PORT=$(PORT) FRESH=$(FRESH) EMPTY=$(EMPTY) CURRENCY=$(CURRENCY) TIMEZONE=$(TIMEZONE) LOG=$(LOG) \
+	  SHOP_NAME="$(SHOP_NAME)" $(VENV)/python infra/local.py
 
 # What README promises, each once: at most four minutes on two idle cores. `make check` runs every test.
 test: .venv/ready .venv-emulator/ready ## what README promises

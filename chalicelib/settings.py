@@ -144,6 +144,11 @@ def storefront_max_age() -> int:
     return int(os.environ.get("STOREFRONT_MAX_AGE", "5"))
 
 
+def shop_name() -> str:
+    """Return the name that stands on what the console prints; empty: none."""
+    return os.environ.get("SHOP_NAME", "").strip()
+
+
 def timezone() -> str:
     """Return the IANA name of the zone in which the shop's days begin and end."""
     return os.environ.get("TIMEZONE", "UTC")

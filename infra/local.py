@@ -244,7 +244,7 @@ def run_shop(home: Path, options: argparse.Namespace) -> None:
         print(f"Starting Backroom on port {options.port}:", flush=True)
         say("starting the AWS emulator")
         emulator.start()
-        asked = {"TIMEZONE": options.timezone} | dict(steps.parse_pairs(options.setting))
+        asked = _choose_settings(options) | dict(steps.parse_pairs(options.setting))
         with kept_back():
             made = deploy_source(options.packages, asked)
             os.environ.update(steps.function_environment(STAGE, made) | _LOCAL_ONLY | asked)
@@ -271,6 +271,13 @@ def run_shop(home: Path, options: argparse.Namespace) -> None:
         emulator.stop()
 
 
+def _choose_settings(options: argparse.Namespace) -> dict[str, str]:
+    """Return the settings of the shop that the environment, or an option, names."""
+    chosen = {"TIMEZONE": options.timezone, "CURRENCY": options.currency}
+    chosen["SHOP_NAME"] = os.environ.get("SHOP_NAME", "")
+    return {name: value for name, value in chosen.items() if value}
+
+
 def _interrupt(*_: Any) -> None:
     raise KeyboardInterrupt
 
@@ -284,7 +291,10 @@ def _parse_options() -> argparse.Namespace:
     parser.add_argument(
         "--fresh", action="store_true", default=fresh, help="start with no data (FRESH=1)"
     )
-    parser.add_argument("--empty", action="store_true", help="import no sample catalogue")
+    empty = environment.get("EMPTY", "") not in {"", "0"}
+    parser.add_argument(
+        "--empty", action="store_true", default=empty, help="import no sample catalogue (EMPTY=1)"
+    )
     parser.add_argument("--throwaway", action="store_true", help="delete the data when it stops")
     parser.add_argument(
         "--local-dir", type=Path, default=_PROJECT / ".local", help="where the data is kept"
@@ -298,6 +308,12 @@ def _parse_options() -> argparse.Namespace:
         type=steps.check_timezone,
         default=zone,
         help="IANA name of the shop's time zone",
+    )
+    parser.add_argument(
+        "--currency",
+        type=steps.check_currency,
+        default=environment.get("CURRENCY") or None,
+        help="ISO 4217 code of the shop's currency; default: USD",
     )
     log = environment.get("LOG") or "text"
     parser.add_argument("--log", choices=["text", "json"], default=log, help="how the log is shown")

@@ -31,6 +31,7 @@ def _collect_facts() -> Mapping[str, object]:
         "CURRENCY": settings.currency(),
         "DECIMALS": money.decimals(),
         "TIMEZONE": settings.timezone(),
+        "SHOP": settings.shop_name(),
         "ROLES": list(Role),
         "MOVES": orders.MOVES,
         "PAYMENT_MOVES": orders.PAYMENT_MOVES,

@@ -41,6 +41,11 @@ def cell(value: object) -> str:
     return f"'{text}" if is_marked else text
 
 
+def _cell_between(separator: str, value: object) -> str:
+    is_localized = separator == ";" and isinstance(value, Decimal)
+    return cell(value).replace(".", ",") if is_localized else cell(value)
+
+
 def join_list(values: Iterable[str]) -> str:
     r"""Return a list separated by commas; a comma within a value is `\,`, a backslash `\\`."""
     return ", ".join(value.replace("\\", "\\\\").replace(",", "\\,") for value in values)
@@ -55,7 +60,9 @@ def flat_text(value: object) -> object:
     return value
 
 
-def lines(rows: Iterable[Sequence[object]]) -> bytes:
+def lines(rows: Iterable[Sequence[object]], separator: str = ",") -> bytes:
+    """Return rows of CSV. Between semicolons, numbers have a decimal comma."""
     text = io.StringIO()
-    csv.writer(text).writerows([cell(value) for value in row] for row in rows)
+    written = csv.writer(text, delimiter=separator)
+    written.writerows([_cell_between(separator, value) for value in row] for row in rows)
     return text.getvalue().encode("utf-8", "replace")

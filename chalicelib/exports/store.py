@@ -44,16 +44,20 @@ def end(job: Job, upload: str, pieces: Iterable[tuple[int, str]]) -> None:
     aws.end_upload(place(job)["Key"], upload, pieces)
 
 
-def download_url(job: Job) -> str:
-    """Return an address of the file, valid for an hour without a key."""
-    name = f"{job.request['type']}-{str(job.fields['createdAt'])[:10]}.{job.request['format']}"
-    shown = {"ResponseContentDisposition": f'attachment; filename="{name}"'}
+def download_url(job: Job, name: str = "") -> str:
+    """Return an address of the file, valid for an hour without a key.
+
+    `name`: what the file is saved as, without its ending; by default its type and day.
+    """
+    name = name or f"{job.request['type']}-{str(job.fields['createdAt'])[:10]}"
+    file_name = f"{name}.{job.request['format']}"
+    shown = {"ResponseContentDisposition": f'attachment; filename="{file_name}"'}
     address: str = aws.client("s3").generate_presigned_url(
         "get_object", Params={**place(job), **shown}, ExpiresIn=URL_SECONDS
     )
     return address
 
 
-def table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> bytes:
+def table(header: Sequence[str], rows: Iterable[Sequence[object]], separator: str = ",") -> bytes:
     """Return a whole file of CSV."""
-    return BOM + lines([header, *rows])
+    return BOM + lines([header, *rows], separator)

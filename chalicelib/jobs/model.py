@@ -315,14 +315,15 @@ def show_whole(
 class JobView:
     """How jobs of a type are shown in a list and alone, and the shapes of both.
 
-    `readers_get_file`: whether a Reader gets the file. Other files may show what products cost.
+    `readers_get_file(job)`: whether a Reader gets the file, and the report. Others may show what
+    products cost.
     """
 
     show: Callable[[Job], dict[str, Any]]
     show_whole: Callable[[Job], dict[str, Any]]
     summary: type = JobSummary
     whole: type = ShownJob
-    readers_get_file: bool = False
+    readers_get_file: Callable[[Job], bool] = lambda _job: False
 
 
 VIEWS: Final[dict[str, JobView]] = {}

@@ -17,7 +17,11 @@ routes = Routes(__name__, "Jobs")
 _SUMMARY: Final[Any] = Union[*(view.summary for view in VIEWS.values()), JobSummary]
 _WHOLE: Final[Any] = Union[*(view.whole for view in VIEWS.values()), ShownJob]
 _SIGNED_ANEW = {"errorReportUrl", "downloadUrl"}
-_WITHOUT_COSTS: Final[dict[str, object]] = {"preview": [], **dict.fromkeys(_SIGNED_ANEW)}
+_WITHOUT_COSTS: Final[dict[str, object]] = {
+    "preview": [],
+    "report": None,
+    **dict.fromkeys(_SIGNED_ANEW),
+}
 
 
 @routes.get(
@@ -43,13 +47,13 @@ def list_jobs() -> Response:
     problems=[NotFound],
 )
 def get(id: str) -> Response:
-    """Its progress, and the first 100 errors; an import's report has all. A Reader gets the
-    `downloadUrl` of a report, but no other file, no preview and no samples of columns: they may
-    show what products cost.
+    """Its progress, and the first 100 errors; an import's report has all. A Reader gets a report
+    without costs and its `downloadUrl`, but no other file, no preview and no samples of columns:
+    they may show what products cost.
     """
     job = store.get(id)
     shown = _view(job).show_whole(job)
-    if not caller().sees_costs and not _view(job).readers_get_file:
+    if not caller().sees_costs and not _view(job).readers_get_file(job):
         columns = [{**column, "samples": []} for column in shown.get("columns", ())]
         without = {**_WITHOUT_COSTS, "columns": columns}
         shown |= {name: empty for name, empty in without.items() if name in shown}

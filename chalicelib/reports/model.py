@@ -35,6 +35,13 @@ class ReportBy(Choice):
     PAYMENT_METHOD = "paymentMethod"
 
 
+class CsvStyle(Choice):
+    """comma: `a,1.50`. semicolon: `a;1,50`, for spreadsheets of countries with decimal commas."""
+
+    COMMA = "comma"
+    SEMICOLON = "semicolon"
+
+
 _BY: Final = {
     ReportType.SALES: frozenset(ReportBy),
     ReportType.MONEY: frozenset({ReportBy.DAY, ReportBy.PAYMENT_METHOD}),
@@ -74,7 +81,10 @@ class NewReport(NullIsAbsent):
         length(60, 1),
         about("Of sales by day: only what was sold of one product."),
     ] = None
-
+    costs: Annotated[
+        bool, about("Of sales: also `cost` and `profit`. Not for a Reader, nor is its outcome.")
+    ] = False
+    csv: Annotated[CsvStyle, about("How the file is written.")] = CsvStyle.COMMA
     clock: Annotated[
         MoneyClock | None, about("Of money: which time makes its day; `recorded` when absent.")
     ] = None
@@ -97,6 +107,13 @@ class NewReport(NullIsAbsent):
         if product_id is not None and kind != (ReportType.SALES, ReportBy.DAY):
             raise ValueError("is only for sales by day")
         return product_id
+
+    @field_validator("costs")
+    @classmethod
+    def _of_what_was_sold(cls, costs: bool, info: ValidationInfo) -> bool:
+        if costs and info.data.get("type") != ReportType.SALES:
+            raise ValueError("is only for sales")
+        return costs
 
     @field_validator("clock")
     @classmethod

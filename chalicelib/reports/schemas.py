@@ -1,5 +1,6 @@
 """A report as the API shows it."""
 
+import re
 from typing import Annotated, NotRequired
 
 from typing_extensions import TypedDict
@@ -38,6 +39,17 @@ class ReportSums(TypedDict):
     kept: NotRequired[
         Annotated[str, about("Sales: money of closed or cancelled orders that did not go back.")]
     ]
+    cost: NotRequired[
+        Annotated[str | None, about("Sales with `costs`: what the pieces cost, as far as known.")]
+    ]
+    profit: NotRequired[
+        Annotated[
+            str | None,
+            about(
+                "Sales with `costs`: net of the lines whose cost is known, less it; null: none is."
+            ),
+        ]
+    ]
     payments: NotRequired[Annotated[str, about("Money: payments that were recorded.")]]
     voids: NotRequired[Annotated[str, about("Money: payments that were voided.")]]
     charged: NotRequired[Annotated[str, about("Tax: of orders that were not cancelled.")]]
@@ -71,5 +83,13 @@ class ShownReportJob(ShownJob):
 
 def show_report(job: Job) -> dict[str, object]:
     """Return the shape of ShownReportJob."""
-    shown = show_whole(job, [], download_url(job) if job.has_file else None)
+    url = download_url(job, _file_name(job)) if job.has_file else None
+    shown = show_whole(job, [], url)
     return {**shown, "report": store.load_report(job) if job.has_file else None}
+
+
+def _file_name(job: Job) -> str:
+    """Return a name such as `sales-by-product-2026-11-01-to-2026-11-30`."""
+    asked = job.request
+    by = re.sub("([A-Z])", r"-\1", asked["by"]).lower()
+    return f"{asked['type']}-by-{by}-{asked['from']}-to-{asked['to']}"

@@ -12,8 +12,8 @@ from typing import Final
 from chalicelib import aws
 from chalicelib.exports.store import place, table
 from chalicelib.jobs.model import Job
-from chalicelib.reports.model import MOST_ROWS
-from chalicelib.reports.sums import COLUMNS, COUNTS, Sums
+from chalicelib.reports.model import MOST_ROWS, CsvStyle
+from chalicelib.reports.sums import COSTS, COUNTS, Sums, columns_of
 from chalicelib.values import money
 
 _CSV: Final = "text/csv; charset=utf-8"
@@ -21,7 +21,7 @@ _CSV: Final = "text/csv; charset=utf-8"
 
 def load_sums(job: Job, number: int | None) -> Sums:
     """Return what the steps until one with this number added up; nothing before the first."""
-    columns = COLUMNS[job.request["type"]]
+    columns = columns_of(job.request)
     if number is None:
         return Sums(columns)
     kept = json.loads(_get_object(job, f"{number}.json"))
@@ -54,22 +54,30 @@ def write_report(job: Job, sums: Sums) -> int:
         [
             key,
             sums.labels[key],
-            *map(Decimal, map(str, _render_values(sums, sums.rows[key]).values())),
+            *map(_parse_cell, _render_values(sums, sums.rows[key]).values()),
         ]
         for key in keys
     )
-    return _put_object(job, "csv", table(header, lines), _CSV)
+    separator = ";" if job.request.get("csv") == CsvStyle.SEMICOLON else ","
+    return _put_object(job, "csv", table(header, lines, separator), _CSV)
+
+
+def _parse_cell(value: int | str | None) -> Decimal | None:
+    return None if value is None else Decimal(value)
 
 
 def _show_row(sums: Sums, key: str, values: dict[str, Decimal]) -> dict[str, object]:
     return {"key": key or None, "label": sums.labels[key] or None, **_render_values(sums, values)}
 
 
-def _render_values(sums: Sums, values: dict[str, Decimal]) -> dict[str, int | str]:
-    return {
-        name: int(values.get(name, 0)) if name in COUNTS else money.render(values.get(name, _ZERO))
-        for name in sums.columns
-    }
+def _render_values(sums: Sums, values: dict[str, Decimal]) -> dict[str, int | str | None]:
+    return {name: _render_value(name, values.get(name)) for name in sums.columns}
+
+
+def _render_value(name: str, value: Decimal | None) -> int | str | None:
+    if name in COUNTS:
+        return int(value or 0)
+    return None if value is None and name in COSTS else money.render(value or _ZERO)
 
 
 _ZERO: Final = Decimal(0)

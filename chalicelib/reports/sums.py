@@ -10,7 +10,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Final
 
-from chalicelib.orders.model import Order, Transaction, refunded_tax
+from chalicelib.orders.model import Order, OrderLine, Transaction, refunded_tax
 from chalicelib.orders.schemas import MoneyClock, OrderStatus
 from chalicelib.reports.model import MOST_KEPT, ReportBy, ReportType
 from chalicelib.storage.attributes import Fields
@@ -26,6 +26,8 @@ COLUMNS: Final[dict[str, tuple[str, ...]]] = {
     ReportType.MONEY: ("payments", "refunds", "voids", "net"),
     ReportType.TAX: ("charged", "refunded", "net"),
 }
+COSTS: Final = ("cost", "profit")
+"""Columns of sales that only those see who may see costs. A sum without them: no cost is known."""
 _FACETS: Final = {
     ReportBy.SOURCE: "source",
     ReportBy.SALES_REP: "salesRepId",
@@ -33,6 +35,11 @@ _FACETS: Final = {
 }
 _KINDS: Final = {"PAYMENT": "payments", "REFUND": "refunds", "VOID": "voids"}
 _NOTHING: Final = Decimal(0)
+
+
+def columns_of(request: Fields) -> tuple[str, ...]:
+    """Return the names of the sums of a report. `request`: NewReport, as sent."""
+    return COLUMNS[request["type"]] + (COSTS if request.get("costs") else ())
 
 
 @dataclass
@@ -80,6 +87,8 @@ def add_order(sums: Sums, request: Fields, order: Order) -> None:
     whole = order_sales(order)
     if product_id:
         whole = _split_by_product(order, whole).get(product_id, dict.fromkeys(whole, _NOTHING))
+    elif request.get("costs"):
+        whole = whole | _sum_costs(_split_by_product(order, whole).values())
     if not whole["orders"] and not whole["net"]:
         return
     labels: dict[str, str] = {}
@@ -200,8 +209,26 @@ def _split_by_product(order: Order, whole: Values) -> dict[str, dict[str, Decima
             "shipping": shipping[place],
             "kept": kept[place],
         }
+        if line["cost"] is not None:
+            part["cost"] = _cost_of_line(order, line)
+            part["profit"] = part["net"] - part["cost"]
         _add_values(rows.setdefault(line["productId"] or "", {"orders": sells}), part)
     return rows
+
+
+def _cost_of_line(order: Order, line: OrderLine) -> Decimal:
+    """Return what the pieces of a line cost that are neither cancelled nor refunded."""
+    if order.status is OrderStatus.CANCELLED or order.is_settled:
+        return _NOTHING
+    return Decimal(line["cost"] or 0) * (int(line["quantity"]) - int(line["refundedQuantity"]))
+
+
+def _sum_costs(parts: Iterable[Values]) -> dict[str, Decimal]:
+    """Return the sums of the costs that are known; nothing if none is."""
+    sums: dict[str, Decimal] = {}
+    for part in parts:
+        _add_values(sums, {name: part[name] for name in COSTS if name in part})
+    return sums
 
 
 def _refunds_by_line(order: Order, whole: Values, goods: list[Decimal]) -> list[Decimal]:

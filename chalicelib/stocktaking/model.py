@@ -52,9 +52,16 @@ class NewStockCount(Chosen):
     ) = optional(f"Ids of variants, up to {MOST_VARIANTS:,}.")
 
 
+_BEFORE: Final = (
+    "What was shown as counted when this was entered; null: nothing. If it is not so any more,"
+    " because somebody else counted, the answer is 409 `count_changed`."
+)
+
+
 class CountedLine(NullIsAbsent):
     """What was counted of a variant."""
 
+    null_clears: ClassVar[frozenset[str]] = frozenset({"before"})
     read_only: ClassVar[frozenset[str]] = frozenset(
         {"productId", "sku", "title", "stock", "expected", "difference", "countedAt", "countedBy"}
     )
@@ -65,6 +72,12 @@ class CountedLine(NullIsAbsent):
         default_factory=bool,
         description="Add them to what was counted before, such as on another shelf.",
     )
+    before: Annotated[Stock | None, about(_BEFORE)] = None
+
+    def is_outdated(self, line: "Line | None") -> bool:
+        """Say whether the line is not as it was when the pieces were counted."""
+        now = line.counted if line else None
+        return "before" in self.model_fields_set and self.before != now
 
 
 class CountedLines(Input):

@@ -107,7 +107,8 @@ def list_stock_count_lines(id: str) -> Response:
 def enter_stock_count_lines(id: str) -> Response:
     """Keeps what was counted of up to 500 variants, and as `expected` the stock at this moment.
     Counting again replaces both; `add` adds to what was counted and leaves `expected`, as for a
-    second shelf, or a scan of each piece.
+    second shelf, or a scan of each piece. A line with a `before` that is not so any more is 409
+    `count_changed`, with the `lines` as they are, and nothing is kept.
     """
     counted, repeatable = body_once(CountedLines)
     return reply_text(200, store.enter(id, counted.lines, caller().name, repeatable))

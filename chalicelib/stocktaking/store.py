@@ -56,6 +56,11 @@ class CountClosed(Conflict):
         super().__init__(f"The count is {status}.", status=status)
 
 
+class CountChanged(Conflict):
+    code = "count_changed"
+    text = "Somebody else has counted this meanwhile."
+
+
 class _Raced(Exception):
     """Another request wrote one of these items."""
 
@@ -205,7 +210,7 @@ def _load_products(variant_ids: Iterable[str]) -> dict[str, Product]:
 def enter(count_id: str, counted: Sequence[CountedLine], by: str, once: Once | None) -> str:
     """Keep what was counted, and the stock at this moment; return the text of the answer.
 
-    Raises NotFound, CountClosed, Invalid; with `once` also Repeated and KeyReused.
+    Raises NotFound, CountClosed, CountChanged, Invalid; with `once` also Repeated and KeyReused.
     """
     if once:
         once.check()
@@ -268,9 +273,10 @@ def _apply_counts(
     known: Mapping[str, Product],
     by: str,
 ) -> dict[str, Line]:
-    """Return the lines after these were entered. Raises Invalid."""
+    """Return the lines after these were entered. Raises Invalid, CountChanged."""
     after = dict(before)
     at, errors, entered = clock.now_iso(), [], dict[str, Line]()
+    outdated: list[str] = []
     for place, one in enumerate(counted):
         id, was = one.variant_id, after.get(one.variant_id)
         product = known.get(ids.product_of(id))
@@ -279,6 +285,9 @@ def _apply_counts(
             error = "variantId", "not_in_count", "is not in this count"
         elif stock is None:
             error = "variantId", "not_tracked", _UNTRACKED
+        elif one.is_outdated(was):
+            outdated.append(id)
+            continue
         elif one.add and was and was.counted + one.counted > MOST_STOCK:
             error = "counted", "out_of_range", f"would make more than {MOST_STOCK} pieces"
         else:
@@ -290,6 +299,9 @@ def _apply_counts(
         errors.append({"field": f"lines.{place}.{field}", "code": code, "message": message})
     if errors:
         raise Invalid.fields(errors[: validation.MOST_ERRORS])
+    if outdated:
+        now = (show_line(id, before[id], known[ids.product_of(id)]) for id in outdated)
+        raise CountChanged(lines=list(now))
     return entered
 
 

@@ -15,6 +15,7 @@ import { skeleton } from "./parts/page.js";
 const SKELETON_AFTER = 80; // milliseconds in which nothing was drawn
 const LISTS = ["customers", "orders", "products"];
 const RECORDS = ["customer", "new-order", "order", "product"];
+const STOCK = ["count", "counts", "low-stock", "receive"];
 
 let visit = null;
 
@@ -85,6 +86,7 @@ async function showPage(main, arrived, found, y) {
   arrived(found.path);
   main.setAttribute("aria-busy", "true");
   const page = session.may(found.role) ? found.page : "nowhere";
+  mine.root.dataset.page = page; // as the rules of its print name it
   try {
     const show = await load(page);
     signal.throwIfAborted();
@@ -102,6 +104,7 @@ async function showPage(main, arrived, found, y) {
 function importScriptOf(page) {
   if (page === "home") return { home };
   if (LISTS.includes(page)) return import("./lists.js");
+  if (STOCK.includes(page)) return import("./stock.js");
   return RECORDS.includes(page) ? import("./records.js") : import("./rest.js");
 }
 
@@ -140,8 +143,9 @@ function unshown(mine, error) {
 
 async function signOut() {
   if (visit?.unsaved && !(await visit.mayLeave("Sign out", "Sign out without saving?"))) return;
-  const begun = { title: "Sign out?", text: "The order that was begun in this tab will be lost.", yes: "Sign out", bad: true };
-  if (sessionStorage.getItem("backroom-order") && !(await visit.ask(begun))) return;
+  const begun = { title: "Sign out?", text: "What was begun in this tab will be lost.", yes: "Sign out", bad: true };
+  const isBegun = Object.keys(sessionStorage).some((name) => name.startsWith("backroom-draft"));
+  if (!visit?.unsaved && isBegun && !(await visit.ask(begun))) return;
   leave();
 }
 

@@ -29,5 +29,6 @@ if (path) {
   preload(COMMON);
   if (/^(customers|orders|products)$/.test(path)) preload("lists.js");
   else if (/^(customers|orders|products)\/(new$|\w+_)/.test(path)) preload("records.js");
+  else if (/^products\//.test(path)) preload("stock.js");
   else preload("rest.js");
 }

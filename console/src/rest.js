@@ -1,16 +1,12 @@
 // The script of all other pages.
 
-export { show as count } from "./pages/count.js";
-export { show as counts } from "./pages/counts.js";
 export { show as deliveries } from "./pages/deliveries.js";
 export { show as delivery } from "./pages/delivery.js";
 export { show as imports } from "./pages/imports.js";
 export { show as job } from "./pages/job.js";
 export { show as jobs } from "./pages/jobs.js";
 export { show as keys } from "./pages/keys.js";
-export { show as "low-stock" } from "./pages/low-stock.js";
 export { show as nowhere } from "./pages/nowhere.js";
-export { show as receive } from "./pages/receive.js";
 export { show as reports } from "./pages/reports.js";
 export { show as shipments } from "./pages/shipments.js";
 export { show as webhook } from "./pages/webhook.js";

@@ -103,7 +103,9 @@ export function start({ visit, show }) {
     isAsked = true;
     mayLeave = await visit().mayLeave();
     isAsked = false;
-    if (mayLeave) history.back(); // to where the user wanted to go
+    if (!mayLeave) return;
+    visit().forget();
+    history.back(); // to where the user wanted to go
   };
   enterAgain = enter;
   addEventListener("hashchange", arrive);

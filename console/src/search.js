@@ -1,25 +1,41 @@
 // One search over orders, products, customers, pages and actions, from any page (`/` or Ctrl+K).
 
 import { h, newId } from "./dom.js";
-import { date, money, statusWord, words } from "./format.js";
+import { date, money, plural, statusWord, words } from "./format.js";
 import { MENU } from "./navigation.js";
 import { match } from "./router.js";
 import { may } from "./session.js";
+import { asked } from "./parts/choice.js";
 import { combobox } from "./parts/combobox.js";
-import { nameOf } from "./parts/order.js";
+import { nameOf, repOf } from "./parts/order.js";
+import { repWord } from "./parts/words.js";
 import { Visit } from "./visit.js";
 
+// Each with other words for it, such as those of what is done there.
+const WORDS = {
+  "/orders": "export print packing slip label ship refund",
+  "/products": "export stock price",
+  "/customers": "export merge erase",
+  "/reports": "export csv sales profit money",
+  "/settings/keys": "settings employees users sign in access",
+  "/settings/developer/webhooks": "settings events",
+  "/jobs": "undo export",
+};
 const PAGES = [
-  ["New order", "/orders/new"],
-  ["Add product", "/products/new"],
-  ["Low stock", "/products/low-stock"],
-  ["Receive", "/products/receive"],
-  ["Counts", "/products/counts"],
+  ["New order", "/orders/new", "create sale till"],
+  ["Add product", "/products/new", "create new"],
+  ["Add customer", "/customers/new", "create new"],
+  ["Low stock", "/products/low-stock", "reorder"],
+  ["Receive", "/products/receive", "goods add stock"],
+  ["Counts", "/products/counts", "stocktaking inventory new"],
   ...MENU.flatMap(({ items }) => items)
     .filter(([path]) => path.startsWith("/"))
-    .map(([path, name]) => [name, path]),
-  ["Open orders", "/orders?status=open"],
-  ["Failed deliveries", "/settings/developer/deliveries?status=RETRYING,FAILED"],
+    .map(([path, name]) => [name, path, WORDS[path] ?? ""]),
+  ["Open orders", "/orders?status=open", ""],
+  ["Orders that are due", "/orders?balance=due", "take payment unpaid"],
+  ["Tax", "/reports?type=tax", "vat report"],
+  ["Money by method", "/reports?type=money&by=paymentMethod&clock=received", "cash day closing"],
+  ["Failed deliveries", "/settings/developer/deliveries?status=RETRYING,FAILED", ""],
 ];
 // The page that an id alone leads to.
 const IDS = [
@@ -32,7 +48,15 @@ const IDS = [
   [/^cnt_\w+$/, "Count", "/products/counts/"],
 ];
 
+const MOST_REPS = 3;
+
 let open = null;
+
+// What the open page offers, by its words: Take payment, Print order, Export.
+const findButtons = () =>
+  [...document.querySelectorAll("#main button")].filter(
+    (each) => each.textContent && !each.closest("td, th, .chip, .finder") && (each.checkVisibility() || each.closest("[popover]")),
+  );
 
 export function openSearch(begun, isEntered) {
   if (open) return;
@@ -66,7 +90,8 @@ export function openSearch(begun, isEntered) {
   }
 
   async function ask(text, signal) {
-    const options = [...(await search(mine, text, signal)), ...pages(text)];
+    const [found, reps] = await Promise.all([search(mine, text, signal), repsOf(mine, text, signal)]);
+    const options = [...found, ...reps, ...pages(text)];
     if (wanted === text && options.length) take(options[0]);
     return options;
   }
@@ -81,9 +106,10 @@ export function openSearch(begun, isEntered) {
     } else if (option) take(option);
   }
 
-  function take({ key }) {
+  function take({ key, press }) {
     mine.leave();
-    location.hash = `#${key}`;
+    if (press) findButtons().find((each) => each.textContent === press)?.click();
+    else location.hash = `#${key}`;
   }
 }
 
@@ -95,11 +121,20 @@ function pages(text) {
     key: `${path}${text}`,
     isSure: true,
   }));
-  const named = PAGES.filter(
-    ([name, address]) =>
-      may(match(address).role) && wanted.every((word) => ` ${name.toLowerCase()}`.includes(` ${word}`)),
-  ).map(([name, key]) => ({ text: name, kind: "Page", key }));
-  return [...ids, ...named].filter(({ key }) => may(match(key).role)).map(told);
+  const isMeant = (...names) => wanted.every((word) => ` ${names.join(" ").toLowerCase()}`.includes(` ${word}`));
+  const offered = new Set(findButtons().map((each) => each.textContent));
+  const acts = [...offered].filter((name) => isMeant(name)).map((name) => ({ text: name, kind: "On this page", press: name }));
+  const named = PAGES.filter(([name, , also]) => isMeant(name, also)).map(([name, key]) => ({ text: name, kind: "Page", key }));
+  const open = [...ids, ...named].filter(({ key }) => may(match(key).role));
+  return [...(wanted.length > 0 ? acts : []), ...open].map(told);
+}
+
+// The orders of each sales rep of this name.
+async function repsOf(visit, text, signal) {
+  const found = repOf(text) ? await asked(visit, ["orders", "salesRepId"], repOf(text), signal) : [];
+  return found.slice(0, MOST_REPS).map(({ value, count }) =>
+    told({ text: repWord(value), kind: "Sales rep", about: plural(count, "order"), key: `/orders?salesRepId=${encodeURIComponent(value)}` }),
+  );
 }
 
 const told = ({ kind, about, ...option }) => ({ ...option, about: [kind, about && [" · ", about]] });

@@ -35,7 +35,7 @@ export function forget() {
 
 export function end() {
   forget();
-  sessionStorage.clear(); // an order that was begun
+  sessionStorage.clear(); // what was begun
   tabs.ended();
 }
 
@@ -76,8 +76,7 @@ export function whenEndedElsewhere(left) {
     given: (theirs) => !refused.has(theirs) && given(theirs),
     ended: () => {
       if (!me) return;
-      forget();
-      sessionStorage.clear();
+      forget(); // what was begun in this tab stays
       left();
     },
   });

@@ -222,6 +222,9 @@ export class Visit {
     this.#unsaved.set(kind, { isUnsaved, text });
   }
 
+  // What is kept of it in this tab, when the user leaves without saving.
+  forget = () => {};
+
   saved(kind) {
     if (kind) this.#unsaved.delete(kind);
     else this.#unsaved.clear();

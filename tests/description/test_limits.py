@@ -105,8 +105,8 @@ BOUNDS: Final = {
     "ge -1_000_000_000": "by",
     "ge -100": "percent",
     "ge 0": """
-        counted headerRow leadDays lowStockThreshold made overlapHours percent priority quantity
-        returned stock to""",
+        before counted headerRow leadDays lowStockThreshold made overlapHours percent priority
+        quantity returned stock to""",
     "ge 1": "bytes limit page quantity",
     "gt 0": "percent",
     "le 9": "priority",
@@ -115,7 +115,7 @@ BOUNDS: Final = {
     "le 100": "percent",
     "le 1_000": "headerRow percent",
     "le 1_000_000": "made quantity returned",
-    "le 1_000_000_000": "by counted lowStockThreshold stock to",
+    "le 1_000_000_000": "before by counted lowStockThreshold stock to",
     "le 1_000_000_000_000_000": "limit page",
     "decimal_places 2": "percent",
 }

@@ -503,6 +503,36 @@ def test_a_readers_key_gets_reports(jobs: JobDesk) -> None:
     assert job["report"]["rows"] == [] and job["downloadUrl"]
 
 
+def test_profit_is_of_what_has_a_cost_and_for_nobody_who_may_not_see_it(jobs: JobDesk) -> None:
+    known = variant(jobs.shop, name="Known", variants=[{"price": "10", "cost": "4"}])
+    other = variant(jobs.shop, name="Other", price="7", variants=[{}])
+    order = placed(jobs.shop, line(known, 3), line(other), discount={"amount": "3.70"})
+    sold = next(each for each in order["lineItems"] if each["cost"])
+    order.pay(order["total"])
+    order.refund(lines=[{"lineItemId": sold["id"], "quantity": 1}], method="CASH")
+    period = day_of_order(order)
+    asked = {"type": "sales", "by": "product", "costs": True, "csv": "semicolon", **period}
+    job = jobs.done(REPORTS, asked)
+    rows = {row["label"]: row for row in job["report"]["rows"]}
+    assert (rows["Other"]["cost"], rows["Other"]["profit"]) == (None, None)
+    net = Decimal(rows["Known"]["net"])
+    assert rows["Known"]["net"] == "18.00"  # 30.00 less 3.00 of the discount, a third refunded
+    assert (rows["Known"]["cost"], rows["Known"]["profit"]) == ("8.00", str(net - 8))
+    by_day = jobs.done(REPORTS, {**asked, "by": "day"})["report"]
+    assert by_day["totals"]["profit"] == job["report"]["totals"]["profit"] == "10.00"
+    lines = file_of(job, "csv").splitlines()
+    assert lines[1].endswith(";8,00;10,00") and lines[2].endswith(";;")
+    assert f"sales-by-product-{period['from']}-to-{period['to']}.csv" in job["downloadUrl"]
+    key = jobs.shop.as_("READER")
+    shown = jobs.shop.get(f"/api/admin/jobs/{job['id']}", key=key).json
+    assert (shown["report"], shown["downloadUrl"]) == (None, None)
+    assert jobs.shop.post(REPORTS, asked, key=key).status == 403
+    order.post("/close", {"keep": "5", "reason": "Stopped"})
+    closed = jobs.done(REPORTS, asked)["report"]
+    row = next(each for each in closed["rows"] if each["label"] == "Known")
+    assert (row["cost"], row["profit"]) == ("0.00", row["kept"])
+
+
 @pytest.mark.parametrize(
     ("sent", "field"),
     [
@@ -523,6 +553,8 @@ def test_a_readers_key_gets_reports(jobs: JobDesk) -> None:
         ({"type": "money", "by": "salesRep"}, "by"),
         ({"type": "money", "clock": "later"}, "clock"),
         ({"clock": "received"}, "clock"),
+        ({"type": "tax", "costs": True}, "costs"),
+        ({"csv": "tabs"}, "csv"),
     ],
 )
 def test_a_wrong_request_names_its_field(

@@ -1,6 +1,7 @@
 """Counts of stock: lines are kept while the shop sells, and applied by their difference, once."""
 
 import itertools
+import random
 from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -161,6 +162,60 @@ def test_one_request_may_name_a_variant_several_times(shop: Shop) -> None:
     assert [one["counted"] for one in answer.json["lines"]] == [7, 5]
     shown = shop.get(at(count)).json
     assert (shown["counted"], shown["different"]) == (2, 1)
+
+
+def test_a_number_is_kept_only_over_what_was_shown(shop: Shop) -> None:
+    """A model of three clients: a scan adds, also when its answer is lost; a number that was typed
+    over an old one changes nothing, and says what is there."""
+    chance = random.Random(70)
+    ids = sorted(variants(shop, 5, 5, 5))
+    count = started(shop, *ids)
+    now: dict[str, int | None] = dict.fromkeys(ids)
+    shown = [dict(now) for _ in range(3)]
+    overlapped = 0
+    for n in range(150):
+        seen, id = chance.choice(shown), chance.choice(ids)
+        act = chance.choice(["scan", "scan", "type", "look"])
+        if act == "look":
+            seen |= {
+                line["variantId"]: line["counted"]
+                for line in shop.read(f"{at(count)}/lines")["data"]
+            }
+        elif act == "scan":
+            for _ in range(chance.choice([1, 1, 2])):  # of which the first answer was lost
+                answer = enter(shop, count, (id, 1), key=f"scan-{n}", add=True)
+            seen[id] = now[id] = (now[id] or 0) + 1
+            assert answer.json["lines"][0]["counted"] == now[id]
+        else:
+            typed = chance.randint(0, 9)
+            answer = enter(shop, count, (id, typed), key=f"type-{n}", before=seen[id])
+            if seen[id] == now[id]:
+                assert answer.status == 200
+                now[id] = typed
+            else:
+                overlapped += 1
+                assert (answer.status, answer.json["code"]) == (409, "count_changed")
+                assert [one["counted"] for one in answer.json["lines"]] == [now[id]]
+            seen[id] = now[id]
+    held = {one["variantId"]: one["counted"] for one in shop.read(f"{at(count)}/lines")["data"]}
+    assert held == now and overlapped > 5
+
+
+def test_of_lines_of_which_one_is_outdated_none_is_kept(shop: Shop) -> None:
+    red, blue = sorted(variants(shop, 5, 5))
+    count = started(shop, red, blue)
+    enter(shop, count, (red, 2))
+    sent = {"lines": [{"variantId": blue, "counted": 1, "add": True}]}
+    sent["lines"].append({"variantId": red, "counted": 4, "before": None})
+    answer = shop.put(f"{at(count)}/lines", sent)
+    assert (answer.status, answer.json["lines"][0]["counted"]) == (409, 2)
+    assert lines(shop, count) == [(5, 2, -3), (None, None, None)]
+    sent["lines"][1]["before"] = 2
+    # A scan of the same request is not somebody else's.
+    sent["lines"] += [{"variantId": red, "counted": 1, "add": True}]
+    sent["lines"] += [{"variantId": red, "counted": 7, "before": 5}]
+    assert shop.put(f"{at(count)}/lines", sent).status == 200
+    assert sorted(lines(shop, count)) == [(5, 1, -4), (5, 7, 2)]
 
 
 def test_scans_of_eight_devices_at_once_are_all_counted(shop: Shop) -> None:

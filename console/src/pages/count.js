@@ -16,6 +16,7 @@ import { may } from "../session.js";
 
 const LIMIT = 100;
 const MOST = 500; // lines of a request
+const FOLLOWS = 20_000; // milliseconds, after which what others counted is read
 const STATES = [
   ["COUNTED", "Counted"],
   ["DIFFERENT", "Different"],
@@ -31,11 +32,12 @@ export async function show(visit) {
   let isMore = false;
   let waiting = []; // lines that were entered and not sent yet
   let batch = null; // what is being sent: the same again after a failure
-  const wrong = new Map(); // of a variant: the text that is no number of pieces, and why
+  const wrong = new Map(); // of a variant: the text that was not saved, and why
   const sum = h.p({ class: "strong", role: "status" });
   const notice = h.div();
   const results = h.div();
   const state = field({ label: "Show", name: "state", options: STATES, onchange: () => load(1) });
+  const isUnsaved = () => batch !== null || waiting.length > 0 || wrong.size > 0;
   const find = variantFinder(visit, {
     hint: "Each scan counts one piece.",
     chosen: (piece) => enter({ variantId: piece.variant.id, counted: 1, add: true, name: variantName(piece) }),
@@ -49,19 +51,42 @@ export async function show(visit) {
   const parts = [isOpen && find.node, notice, sum, state, results];
   visit.draw({ ...top, actions: isOpen ? actions : job }, h.div({ class: "stack tight" }, parts));
   if (isOpen) find.focus();
-  visit.guard("count", () => batch !== null || waiting.length > 0, "What you counted last has not been saved.");
+  visit.guard("count", isUnsaved, "What you counted last has not been saved.");
   await load(1);
+  if (isOpen) follow();
 
-  async function load(wanted) {
-    const asked = { state: state.querySelector("select").value, limit: LIMIT, page: wanted };
+  // What others count is shown within half a minute.
+  async function follow() {
     try {
-      const { data } = await visit.get(`${path}/lines`, asked, visit.latest("lines"));
-      page = wanted;
-      rows = wanted === 1 ? data.data : [...rows, ...data.data];
-      isMore = rows.length < data.total;
+      for (;;) {
+        await visit.sleep(FOLLOWS);
+        if (batch !== null || waiting.length > 0) continue;
+        const { data } = await visit.get(path);
+        if (data.status !== count.status) return void again();
+        count = data;
+        await load(page);
+      }
+    } catch (refusal) {
+      if (!isLeft(refusal)) follow(); // it is read again when there is a connection
+    }
+  }
+
+  // The first pages, again.
+  async function load(pages) {
+    const signal = visit.latest("lines");
+    const found = [];
+    let total = 0;
+    try {
+      for (let wanted = 1; wanted <= pages; wanted++) {
+        const asked = { state: state.querySelector("select").value, limit: LIMIT, page: wanted };
+        const { data } = await visit.get(`${path}/lines`, asked, signal);
+        found.push(...data.data);
+        total = data.total;
+      }
+      [page, rows, isMore] = [pages, found, found.length < total];
       draw();
     } catch (refusal) {
-      if (!isLeft(refusal)) replace(notice, problem(refusal, () => load(wanted)));
+      if (!isLeft(refusal)) replace(notice, problem(refusal, () => load(pages)));
     }
   }
 
@@ -74,15 +99,23 @@ export async function show(visit) {
     keepFocus(results, () => {
       replace(results, rows.length > 0 ? lineTable(rows, isOpen && { typed, wrong }) : none, isMore && more);
       const same = typing && results.querySelector(`[name="${typing.name}"]`);
-      if (same) same.value = typing.value;
+      if (!same || typing.value === typing.dataset.shown) return;
+      same.value = typing.value; // it was typed over what was shown then
+      same.dataset.shown = typing.dataset.shown;
     });
   }
 
-  function typed({ variantId, title, counted }, text) {
+  function typed({ variantId, title }, { value: text, dataset }) {
     const isNumber = /^\d+$/.test(text.trim());
     refuse(variantId, text, isNumber ? null : "Type a whole number.");
-    const isSent = [...(batch?.lines ?? []), ...waiting].some((line) => line.variantId === variantId);
-    if (isNumber && (isSent || Number(text) !== counted)) enter({ variantId, counted: Number(text), name: title });
+    const before = withOwn(variantId, dataset.shown === "" ? null : Number(dataset.shown));
+    if (isNumber && Number(text) !== before) enter({ variantId, counted: Number(text), before, name: title });
+  }
+
+  // What is counted of a variant when that which this page has entered is saved.
+  function withOwn(variantId, counted, lines = [...(batch?.lines ?? []), ...waiting]) {
+    const own = lines.filter((line) => line.variantId === variantId);
+    return own.reduce((sum, line) => (line.add ? (sum ?? 0) + line.counted : line.counted), counted);
   }
 
   // Not drawn again: the focus may be on its way to the next field.
@@ -107,6 +140,7 @@ export async function show(visit) {
         batch ??= { lines: waiting.splice(0, MOST), key: newKey() };
         const lines = batch.lines.map(({ name: _, ...line }) => line);
         const { data } = await visit.send("PUT", `${path}/lines`, { body: { lines }, idempotencyKey: batch.key });
+        data.lines.forEach((line) => followField(line, batch.lines));
         batch = null;
         const kept = new Map(data.lines.map((line) => [line.variantId, line]));
         rows.forEach((row) => Object.assign(row, kept.get(row.variantId))); // until they are read again
@@ -118,6 +152,7 @@ export async function show(visit) {
     } catch (refusal) {
       if (isLeft(refusal)) return;
       if (refusal.code === "count_closed") return void closed(refusal);
+      if (refusal.code === "count_changed") return overlapped(refusal.body.lines);
       const refused = new Map(refusal.errors?.map(({ field: name, message }) => [Number(name.split(".")[1]), message]));
       if (batch === null || refused.size === 0) replace(notice, problem(refusal, send));
       else {
@@ -134,17 +169,56 @@ export async function show(visit) {
     }
   }
 
+  // What is being typed over the page's own scan replaces that, and not what somebody else has added.
+  function followField({ variantId, counted }, lines) {
+    const place = results.querySelector(`[data-field="${variantId}"] input`);
+    if (!place || place.value === place.dataset.shown) return;
+    const shown = place.dataset.shown === "" ? null : Number(place.dataset.shown);
+    if (withOwn(variantId, shown, lines) === counted) place.dataset.shown = counted;
+  }
+
+  // Somebody else counted what a number was typed over: both are shown. None of the batch was kept: the rest is sent again.
+  async function overlapped(lines) {
+    const { lines: tried } = batch;
+    const now = new Map(lines.map((line) => [line.variantId, line]));
+    const isOver = ({ variantId, before }) => before !== undefined && now.has(variantId);
+    waiting.unshift(...tried.filter((line) => !isOver(line)));
+    batch = null;
+    for (const mine of tried.filter(isOver)) ask(mine, now.get(mine.variantId));
+    draw();
+    await send();
+  }
+
+  function ask(mine, { variantId, counted, countedBy }) {
+    const act = (text, work) => {
+      const press = () => {
+        wrong.delete(variantId);
+        work();
+        draw();
+        results.querySelector(`[data-field="${variantId}"] input`)?.focus();
+      };
+      return button(text, press, { class: "small" });
+    };
+    const row = rows.find((each) => each.variantId === variantId);
+    if (row) row.counted = counted;
+    const save = () => enter({ ...mine, before: withOwn(variantId, counted) });
+    const message = [`${countedBy} counted ${number(counted)} meanwhile. `, act(`Save ${number(mine.counted)}`, save), " ", act(`Keep ${number(counted)}`, () => {})];
+    wrong.set(variantId, { text: String(mine.counted), message });
+    announce(`${mine.name}: ${countedBy} counted ${number(counted)} meanwhile. Yours is ${number(mine.counted)}.`);
+  }
+
   // Somebody else has applied or cancelled it: what was counted since is in no count.
   function closed(refusal) {
     if (refusal.code !== "count_closed") throw refusal;
     [batch, waiting] = [null, []];
+    wrong.clear();
     tell(refusal);
     again();
   }
 
   async function apply() {
     await find.settled();
-    if (batch !== null || waiting.length > 0) throw new Error("What you counted last has not been saved yet.");
+    if (isUnsaved()) throw new Error("What you counted last has not been saved yet.");
     const { data } = await visit.get(`${path}/lines`, { state: "DIFFERENT", limit: LIMIT });
     const first = data.total > LIMIT && h.p({ class: "soft small" }, `The last ${LIMIT} of ${number(data.total)}.`);
     const yes = await visit.ask({
@@ -190,7 +264,7 @@ const lineTable = (rows, entry) =>
 
 function input(line, { typed, wrong }) {
   const { text = line.counted ?? "", message } = wrong.get(line.variantId) ?? {};
-  const onchange = ({ target }) => typed(line, target.value);
+  const onchange = ({ target }) => typed(line, target);
   const label = `Counted of ${line.title}`;
-  return pieceCount({ key: line.variantId, label, message, value: text, onchange });
+  return pieceCount({ key: line.variantId, label, message, value: text, onchange, "data-shown": line.counted ?? "" });
 }

@@ -5,7 +5,7 @@ import { ago, number } from "../format.js";
 import { badge } from "../parts/badge.js";
 import { choice, meant } from "../parts/choice.js";
 import { dialogForm } from "../parts/dialog-form.js";
-import { matching } from "../parts/export.js";
+import { matching } from "../parts/matching.js";
 import { field } from "../parts/form.js";
 import { list } from "../parts/list.js";
 import { empty } from "../parts/page.js";

@@ -1,7 +1,9 @@
 // One customer: identity, addresses, orders. And a new customer.
 
 import { button, emailLink, h, newKey, replace } from "../dom.js";
-import { date, dateTime, money, number } from "../format.js";
+import { DECIMALS } from "../facts.js";
+import { date, dateTime, money, number, plural } from "../format.js";
+import { draftOf } from "../parts/draft.js";
 import { editAddress, shown } from "../parts/address.js";
 import { badge, statusBadge } from "../parts/badge.js";
 import { customerFinder } from "../parts/buyer.js";
@@ -22,16 +24,18 @@ import { may } from "../session.js";
 
 const FIELDS = ["email", "phone", "firstName", "lastName", "company", "tags", "note"];
 const LISTED = 50;
+const MOST_DUE = 100; // orders whose balances are added up
 
 export async function show(visit) {
   if (visit.params.id === "new") return blank(visit);
   const path = `admin/customers/${encodeURIComponent(visit.params.id)}`;
   let found = null;
+  let due = null;
   const record = new Record(visit, {
     path,
     what: "customer",
     fields: (data) => Object.fromEntries(FIELDS.map((name) => [name, data[name]])),
-    draw: () => found && page(visit, record, found),
+    draw: () => found && page(visit, record, found, due),
   });
   try {
     await record.load();
@@ -40,8 +44,12 @@ export async function show(visit) {
     rewrite(`/customers/${refusal.body.into}`); // Back leads to the page before
     return again();
   }
-  ({ data: found } = await visit.get("admin/orders", { customerId: record.data.id, limit: LISTED }));
-  page(visit, record, found);
+  const { id: customerId } = record.data;
+  [{ data: due }, { data: found }] = await Promise.all([
+    visit.get("admin/orders", { customerId, balance: "due", fields: "balanceDue", limit: MOST_DUE }),
+    visit.get("admin/orders", { customerId, limit: LISTED }),
+  ]);
+  page(visit, record, found, due);
 }
 
 function blank(visit) {
@@ -56,6 +64,7 @@ function blank(visit) {
       await create(visit, "customer", { form: node, found, ...asked });
     },
   });
+  const drawn = draftOf(visit, node);
   visit.draw({ title: "New customer", back: [link("/customers"), "Customers"] }, card(null, node));
   const first = read(values(node));
   visit.guard(
@@ -63,6 +72,7 @@ function blank(visit) {
     () => differing(first, read(values(node))).length > 0,
     "Your changes to this customer have not been saved.",
   );
+  drawn();
 }
 
 function fieldsOf(visit, customer) {
@@ -88,10 +98,11 @@ function read({ tags, ...typed }) {
   return { ...Object.fromEntries(texts), tags: tagsOf(tags) };
 }
 
-function page(visit, record, found) {
+function page(visit, record, found, due) {
   const { data: customer, path } = record;
   const mayChange = may("STAFF") && !customer.erasedAt;
   const name = nameOf(customer) ?? "Erased customer";
+  let drawn = () => {};
   const act = (text, work, more) => button(text, visit.once(work), more);
 
   visit.draw(
@@ -119,6 +130,7 @@ function page(visit, record, found) {
       ),
     ),
   );
+  drawn();
 
   function overview() {
     const { email, phone } = customer;
@@ -128,11 +140,21 @@ function page(visit, record, found) {
         email && ["Email", emailLink(email)],
         phone && ["Phone", h.bdi(phone)],
         ["Orders", number(customer.ordersCount)],
+        due.total > 0 && ["Due", owed()],
         ["Total spent", money(customer.totalSpent)],
         ["Added", dateTime(customer.createdAt)],
         ["Customer ID", h.code(customer.id)],
         customer.externalId && ["External ID", h.code(customer.externalId)],
       ]),
+    );
+  }
+
+  function owed() {
+    const sum = due.data.reduce((all, { balanceDue }) => all + Number(balanceDue), 0);
+    const orders = plural(due.total, "order");
+    return h.a(
+      { href: link("/orders", { customerId: customer.id, balance: "due" }) },
+      due.total > MOST_DUE ? orders : `${money(sum.toFixed(DECIMALS))} of ${orders}`,
     );
   }
 
@@ -151,6 +173,11 @@ function page(visit, record, found) {
               },
               { title: "Date", cell: ({ orderDate }) => date(orderDate) },
               { title: "Status", cell: ({ status }) => statusBadge(status) },
+              {
+                title: "Due",
+                cell: ({ balanceDue }) => Number(balanceDue) !== 0 && money(balanceDue),
+                class: "number money wide",
+              },
               { title: "Total", cell: ({ total }) => money(total), class: "number money" },
             ],
             rows: found.data,
@@ -170,7 +197,9 @@ function page(visit, record, found) {
       may: mayChange,
       kind: "",
     });
-    return card("Details", record.edits(node, () => read(values(node))));
+    record.edits(node, () => read(values(node)));
+    if (mayChange) drawn = record.draft(node);
+    return card("Details", node);
   }
 
   // --- Addresses ---------------------------------------------------------------------------------

@@ -33,11 +33,12 @@ export async function show(visit) {
         sorts: ["name"],
         cell: (customer) => [
           h.a({ class: "row", href: link(`/customers/${customer.id}`) }, buyer(customer)),
-          fullName(customer) && customer.email && h.span({ class: "soft small narrow" }, customer.email),
+          fullName(customer) && h.span({ class: "soft small narrow" }, customer.phone ?? customer.email),
         ],
         class: "first both",
       },
       { title: "Email", cell: ({ email }) => email, class: "wide" },
+      { title: "Phone", cell: ({ phone }) => phone, class: "wide" },
       { title: "Orders", cell: ({ ordersCount }) => number(ordersCount), class: "number wide" },
       {
         title: "Total spent",

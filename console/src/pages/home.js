@@ -39,6 +39,7 @@ async function draw(visit) {
   const late = overdue.data.pagination.total;
   const lateSum = overdue.data.data.reduce((sum, { balanceDue }) => sum + Number(balanceDue), 0);
   const low = byProduct(shop.lowStock);
+  const isCut = low.some(({ more }) => /\+/.test(more)); // of a product, not more than some are named
   const methods = shop.moneyToday ?? []; // null: too many to add up at once
   const taken = methods.reduce((sum, { amount }) => sum + Number(amount), 0);
   const today = { from: daysAgo(0), to: daysAgo(0) };
@@ -50,19 +51,6 @@ async function draw(visit) {
     h.div(
       { class: "stack" },
       isEmpty && may("STAFF") && firstSteps(),
-      failing.length > 0 &&
-        h.div(
-          { class: "notice bad" },
-          failing.slice(0, FIRST_FAILING).map(({ id, url, failingSince }) =>
-            h.p(
-              h.a({ href: link(`/settings/developer/webhooks/${id}`) }, url),
-              ": no successful delivery since ",
-              dateTime(failingSince),
-            ),
-          ),
-          failing.length > FIRST_FAILING &&
-            leading(`${number(failing.length - FIRST_FAILING)} more`, "/settings/developer/webhooks"),
-        ),
       h.div(
         { class: "tiles" },
         tile(
@@ -74,16 +62,9 @@ async function draw(visit) {
           ...methods.map(({ method, amount }) => `${words(method)} ${money(amount)}`),
         ),
         tile(
-          `Paid of today's orders (${TIMEZONE})`,
-          h.a({ href: link("/orders", { period: 0 }) }, money(shop.today.revenue)),
-          paidOf(shop.today),
-          before &&
-            `${weekday.format(new Date(before.date))} last week: ${money(before.revenue)}, ${paidOf(before)}`,
-        ),
-        tile(
-          "Paid of the last 30 days' orders",
-          h.a({ href: link("/orders", { period: 29 }) }, money(shop.last30Days.revenue)),
-          paidOf(shop.last30Days),
+          "Open orders",
+          h.a({ href: link("/orders", { status: "open" }) }, number(total)),
+          "not delivered yet",
         ),
         tile(
           "Due",
@@ -100,24 +81,39 @@ async function draw(visit) {
           `dated more than ${OVERDUE} days ago`,
         ),
         tile(
-          "Open orders",
-          h.a({ href: link("/orders", { status: "open" }) }, number(total)),
-          "not delivered yet",
-        ),
-        tile(
           "Low stock",
-          h.a({ href: link("/products/low-stock") }, few(shop.lowStock.length)),
+          h.a({ href: link("/products/low-stock") }, few(shop.lowStock.length, isCut ? 0 : undefined)),
           "active variants below their threshold",
         ),
-        trouble &&
-          tile(
-            "Failing deliveries",
-            h.a({ href: link("/settings/developer/deliveries", TROUBLE) }, trouble),
-            "failed or to be retried, last 7 days",
-          ),
+        tile(
+          `Paid of today's orders (${TIMEZONE})`,
+          h.a({ href: link("/orders", { period: 0 }) }, money(shop.today.revenue)),
+          paidOf(shop.today),
+          before &&
+            `${weekday.format(new Date(before.date))} last week: ${money(before.revenue)}, ${paidOf(before)}`,
+        ),
       ),
+      (failing.length > 0 || trouble) &&
+        h.section(
+          { class: "notice bad", "aria-label": "Needs someone" },
+          failing.slice(0, FIRST_FAILING).map((each) =>
+            h.p(
+              h.a({ href: link(`/settings/developer/webhooks/${each.id}`) }, nameOf(each)),
+              " has received nothing since ",
+              dateTime(each.failingSince),
+            ),
+          ),
+          failing.length > FIRST_FAILING &&
+            leading(`${number(failing.length - FIRST_FAILING)} more`, "/settings/developer/webhooks"),
+          trouble &&
+            h.p(h.a({ href: link("/settings/developer/deliveries", TROUBLE) }, `${trouble} failing`), " in the last 7 days"),
+        ),
       card(
         "Paid, by the date of the order",
+        h.p(
+          h.a({ href: link("/orders", { period: 29 }) }, money(shop.last30Days.revenue)),
+          ` in the last 30 days, ${paidOf(shop.last30Days)}`,
+        ),
         bars(
           shop.days.map((day) => ({
             date: day.date,
@@ -157,6 +153,7 @@ async function draw(visit) {
   );
 }
 
+const nameOf = ({ description, url }) => description || new URL(url).host;
 const leading = (text, ...to) => h.p(h.a({ href: link(...to) }, text));
 const paidOf = ({ paid, orders }) => `${number(paid)} paid of ${plural(orders, "order")}`;
 
@@ -165,7 +162,8 @@ async function failedDeliveries(visit) {
   if (!may("ADMIN")) return null;
   const since = new Date(Date.now() - TROUBLE.since * 3_600_000).toISOString();
   const { data } = await visit.get("admin/deliveries", { ...TROUBLE, since, limit: MOST });
-  return data.data.length > 0 ? `${number(data.data.length)}${data.nextCursor ? "+" : ""}` : null;
+  const count = data.data.length;
+  return count === 0 ? null : data.nextCursor ? `${number(count)}+ deliveries` : plural(count, "delivery", "deliveries");
 }
 
 async function failingWebhooks(visit) {

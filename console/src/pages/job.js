@@ -5,7 +5,7 @@ import { ago, dateTime, number, plain, plural, words } from "../format.js";
 import { badge } from "../parts/badge.js";
 import { columnTable, DELIMITERS, ENCODINGS, formatName, mappingForm } from "../parts/import-columns.js";
 import { previewTable } from "../parts/import-preview.js";
-import { changeInWords, countsInWords, recordsInWords } from "../parts/job-words.js";
+import { changeInWords, countsInWords, doneInWords, recordsInWords, TO_DO } from "../parts/job-words.js";
 import { canUndo, hasEnded, jobName, outcome, takeBack, watch } from "../parts/jobs.js";
 import { announce } from "../parts/notice.js";
 import { once } from "../parts/once.js";
@@ -120,7 +120,7 @@ export async function show(visit) {
   }
 
   function counted() {
-    if (!job.mode) return h.p({ class: "strong" }, countsInWords(job));
+    if (!job.mode) return h.div(h.p({ class: "strong" }, doneInWords(job) ?? countsInWords(job)), ...leading());
     const bad = (count) => h.span({ class: count > 0 ? "failed" : "" }, number(count));
     return h.div(
       { class: "tiles" },
@@ -131,6 +131,19 @@ export async function show(visit) {
       tile("With failed rows", bad(job.withErrors)),
       tile("Rows in the file", job.rows === null ? "–" : number(job.rows)),
     );
+  }
+
+  // Where what it was about is.
+  function leading() {
+    const { about = {} } = job;
+    const to = (path, name) => h.p(h.a({ href: link(path) }, name));
+    return [
+      about?.job && to(`/jobs/${about.job}`, "The job that was undone"),
+      about?.count && to(`/products/counts/${about.count}`, about.name ?? "The count"),
+      about?.into && to(`/customers/${about.into}`, "The customer who stays"),
+      about?.customer && !about.into && to(`/customers/${about.customer}`, "The erased customer"),
+      job.type === "report" && to("/reports", "Reports"),
+    ].filter(Boolean);
   }
 
   function warnings() {
@@ -153,6 +166,7 @@ export async function show(visit) {
           ? "Nothing has been imported. Fix these rows in your file before you import it."
           : "Fix these rows in the downloaded file, then import that file. Retry only helps where the rows are right, such as after an outage.",
       ),
+      TO_DO[job.type] && h.p({ class: "soft" }, TO_DO[job.type]),
       report,
       table({
         name: title,

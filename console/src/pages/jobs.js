@@ -3,7 +3,7 @@
 import { button, h } from "../dom.js";
 import { ago } from "../format.js";
 import { badge } from "../parts/badge.js";
-import { aboutInWords, countsInWords } from "../parts/job-words.js";
+import { aboutInWords, countsInWords, doneInWords } from "../parts/job-words.js";
 import { canUndo, jobName, outcome, takeBack } from "../parts/jobs.js";
 import { list } from "../parts/list.js";
 import { empty } from "../parts/page.js";
@@ -39,7 +39,7 @@ export async function show(visit) {
         title: "Result",
         cell: (job) => [
           badge(...(job.status === "RUNNING" ? [job.status, `${job.progress} %`] : outcome(job))),
-          h.div({ class: "soft small" }, countsInWords(job)),
+          h.div({ class: "soft small" }, doneInWords(job) ?? countsInWords(job)),
         ],
       },
       { title: "By", cell: ({ createdBy }) => h.bdi(createdBy ?? ""), class: "wide" },

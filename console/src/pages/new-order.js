@@ -13,6 +13,7 @@ import { field, saving, summary, values, wrong } from "../parts/form.js";
 import { isCash, methodPicks, picks } from "../parts/method.js";
 import { announce, toast } from "../parts/notice.js";
 import { coded, repOf, SOURCES, tagsOf } from "../parts/order.js";
+import { begunNotice, dropDraft, keepDraft, loadDraft } from "../parts/draft.js";
 import { discountOf, orderLines } from "../parts/order-lines.js";
 import { card } from "../parts/page.js";
 import { create } from "../parts/record.js";
@@ -21,8 +22,8 @@ import { splitPayment } from "../parts/split.js";
 import { held, retype } from "../parts/typed.js";
 import { momentOf } from "../parts/zone.js";
 import { link } from "../router.js";
+import { who as signedIn } from "../session.js";
 
-const DRAFT = "backroom-order"; // what was begun in this tab
 const PAUSE = 250; // milliseconds without a key before the sums are asked for
 const PAID = [
   ["none", "Not paid"],
@@ -34,11 +35,9 @@ export async function show(visit) {
   const known = visit.query.customer
     ? (await visit.get(`admin/customers/${encodeURIComponent(visit.query.customer)}`)).data
     : null;
-  const draft = JSON.parse(sessionStorage.getItem(DRAFT));
+  const draft = loadDraft(visit);
   begin(visit, known, draft?.customer === (visit.query.customer ?? "") ? { draft } : {});
 }
-
-const drop = () => sessionStorage.removeItem(DRAFT);
 
 // `left`: { pieces, texts } that were scanned while the order before this one was being created, or the `draft` of this tab.
 function begin(visit, known, left = {}) {
@@ -92,7 +91,7 @@ function begin(visit, known, left = {}) {
           hint: `Also of the payment. Leave blank for now. Time zone: ${TIMEZONE}.`,
         }),
         used("source", { value: words("IN_PERSON"), ...NAMES, also: SOURCES }),
-        repField(visit, {}),
+        repField(visit, { value: repOf(signedIn().name) }),
       ),
     ),
     card(
@@ -113,11 +112,7 @@ function begin(visit, known, left = {}) {
       h.div({ class: "actions" }, submit),
     ),
   );
-  const again = draft && h.div(
-    { class: "notice actions" },
-    "This order was begun before, and is not created yet.",
-    button("Start over", () => (drop(), begin(visit, null)), { class: "small" }),
-  );
+  const again = draft && begunNotice(visit);
   visit.draw({ title: "New order", back: [link("/orders"), "Orders"] }, again, form);
   drawAddress();
   blank = JSON.stringify(order());
@@ -128,9 +123,9 @@ function begin(visit, known, left = {}) {
   find.focus();
   // What was entered survives in its tab: a reload, and other pages.
   function keep() {
-    if (JSON.stringify(order()) === blank) return drop();
+    if (JSON.stringify(order()) === blank) return dropDraft(visit);
     const kept = { lines: items.kept(), split: split.kept(), who: who.known(), shipsTo, fields: [...held(form)] };
-    return sessionStorage.setItem(DRAFT, JSON.stringify({ customer, key: idempotencyKey, ...kept }));
+    return keepDraft(visit, { customer, key: idempotencyKey, ...kept });
   }
 
   function restore() {
@@ -332,7 +327,6 @@ function begin(visit, known, left = {}) {
 
   // What was scanned while the order was created is on the next one.
   async function next(placed, before, sent) {
-    drop();
     await find.settled();
     const pieces = items.since(before);
     const texts = find.left();

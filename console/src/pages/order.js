@@ -1,7 +1,7 @@
 // One order: where it stands, its money, what is next, and what happened.
 
 import { button, emailLink, h } from "../dom.js";
-import { MOVES } from "../facts.js";
+import { MOVES, SHOP } from "../facts.js";
 import { called, date, dateTime, money, number, statusWord, words } from "../format.js";
 import { editAddress, linesOf, shown } from "../parts/address.js";
 import { badge, paymentBadge, statusBadge } from "../parts/badge.js";
@@ -9,6 +9,7 @@ import { choice, repField } from "../parts/choice.js";
 import { copyButton } from "../parts/copy.js";
 import { deliveryTable } from "../parts/deliveries.js";
 import { editItems } from "../parts/edit-order.js";
+import { preloadDialogs } from "../parts/dialogs.js";
 import { field, form, values } from "../parts/form.js";
 import { menu } from "../parts/menu.js";
 import { toast } from "../parts/notice.js";
@@ -37,6 +38,7 @@ const PATH = ["PENDING", "PAID", "IN_PRODUCTION", "PROCESSING", "SHIPPED", "DELI
 const FEW_ITEMS = 12;
 
 export async function show(visit) {
+  preloadDialogs(visit);
   const webhooks = h.div({ class: "deliveries" }); // filled after the page is drawn
   const record = new Record(visit, {
     path: `admin/orders/${encodeURIComponent(visit.params.id)}`,
@@ -72,6 +74,7 @@ function page(visit, record, webhooks) {
   if (parcels.mayShip && !moves.includes("SHIPPED")) moves.push("SHIPPED"); // as a shipment
   const steps = isStaff && !order.closedAt ? moves : [];
   const next = nextStep();
+  let drawn = () => {};
 
   visit.draw(
     {
@@ -91,6 +94,7 @@ function page(visit, record, webhooks) {
         ]),
       ],
     },
+    SHOP && h.p({ class: "paper strong" }, SHOP),
     h.p({ class: "soft small about" }, dateTime(order.orderDate), ` · ${words(order.source)}`),
     progress(),
     its.card(next?.work),
@@ -105,6 +109,7 @@ function page(visit, record, webhooks) {
       ),
     ),
   );
+  drawn();
 
   // What is done next is the one main button: money that is owed, until an agreed deposit is there; then what is to be
   // made, or to be shipped; else the next status.
@@ -203,16 +208,17 @@ function page(visit, record, webhooks) {
                 line.sku && h.div({ class: "soft small" }, line.sku),
                 line.discount && h.div({ class: "soft small money" }, off(line.discount)),
                 line.refundedQuantity > 0 &&
-                  h.div({ class: "soft small" }, `${number(line.refundedQuantity)} refunded`),
+                  h.div({ class: "soft small ordered" }, `${number(line.refundedQuantity)} refunded`),
                 line.note && h.div({ class: "soft small" }, h.bdi(line.note)),
               ),
           },
-          { title: "Quantity", cell: ({ quantity }) => number(quantity), class: "number" },
+          { title: "Quantity", cell: pieces, class: "number" },
           { title: "Price", cell: ({ price }) => money(price), class: "number money wide" },
           { title: "Total", cell: ({ total }) => money(total), class: "number money" },
         ],
         rows: order.lineItems,
       }),
+      order.note && h.p({ class: "paper" }, h.b("Note: "), h.bdi(order.note)),
       left > 0 && all,
       h.dl(
         { class: "sums money" },
@@ -234,6 +240,16 @@ function page(visit, record, webhooks) {
     };
     show();
     return node;
+  }
+
+  // On a packing slip: those that are still to be sent; when all have left, those that the customer keeps.
+  function pieces({ quantity, refundedQuantity, toShip }) {
+    const isLeft = order.lineItems.some((line) => line.toShip > 0);
+    const toSend = isLeft ? toShip : quantity - refundedQuantity;
+    return [
+      h.span({ class: "ordered" }, number(quantity)),
+      h.span({ class: `to-send ${toSend > 0 ? "" : "none"}` }, number(toSend)),
+    ];
   }
 
   function customer() {
@@ -327,7 +343,9 @@ function page(visit, record, webhooks) {
       may: isStaff,
       kind: "",
     });
-    return card("Note and details", record.edits(node, () => read(values(node))));
+    record.edits(node, () => read(values(node)));
+    if (isStaff) drawn = record.draft(node);
+    return card("Note and details", node);
   }
 
   function more() {

@@ -5,8 +5,8 @@ import { PAYMENTS, TIMEZONE } from "../facts.js";
 import { dateTime, money, number, plural, statusWord, words } from "../format.js";
 import { paymentWord, repWord } from "../parts/words.js";
 import { badge, paymentBadge, statusBadge } from "../parts/badge.js";
-import { bulkEdit, bulkForm } from "../parts/bulk-edit.js";
 import { NAMES, repField, REPS } from "../parts/choice.js";
+import { withDialogs } from "../parts/dialogs.js";
 import { list } from "../parts/list.js";
 import { empty } from "../parts/page.js";
 import { buyer, CLOSED, coded, nameOf, repOf, SOURCES, STATUSES } from "../parts/order.js";
@@ -45,7 +45,7 @@ export async function show(visit) {
       ...rest,
       source: source && coded(source),
       salesRepId: salesRepId && repOf(salesRepId),
-      ...({ open: { excludeStatus: CLOSED.join(","), closed: "false" }, closed: { closed: "true" } }[status] ?? { status }),
+      ...({ open: { excludeStatus: CLOSED.join(","), closed: "false" }, closed: { closed: "true" } }[status] ?? { status, closed: CLOSED.includes(status) ? "" : status && "false" }),
     }),
     columns: [
       {
@@ -113,9 +113,9 @@ function changes(visit, selection, done) {
     NEXT.map((status) => {
       const word = statusWord(status).toLowerCase();
       const title = `Set ${plural(selection.size, "order")} to ${word}?`;
-      const set = () => bulkEdit(visit, { ...asked, title, change: { status }, undoable: false }, done);
+      const set = () => withDialogs(({ bulkEdit }) => bulkEdit(visit, { ...asked, title, change: { status }, undoable: false }, done));
       return button(`Set to ${word}`, visit.once(set));
     }),
-    button("Tags and sales rep", () => bulkForm(visit, asked, { fields: repField(visit, {}), changeOf }, done)),
+    button("Tags and sales rep", visit.once(() => withDialogs(({ bulkForm }) => bulkForm(visit, asked, { fields: repField(visit, {}), changeOf }, done)))),
   ];
 }

@@ -4,6 +4,7 @@ import { button, h, newKey, replace } from "../dom.js";
 import { ago, dateTime } from "../format.js";
 import { badge } from "../parts/badge.js";
 import { copyButton } from "../parts/copy.js";
+import { draftOf } from "../parts/draft.js";
 import { locked, saving, summary } from "../parts/form.js";
 import { menu } from "../parts/menu.js";
 import { movements } from "../parts/movements.js";
@@ -23,7 +24,7 @@ const BACK = [link("/products"), "Products"];
 
 export async function show(visit) {
   const { params, query } = visit;
-  if (!params.id) return page(visit, null);
+  if (!params.id) return page(visit, null, query.from && (await copyOf(visit, query.from)));
   const record = new Record(visit, {
     path: `admin/products/${encodeURIComponent(params.id)}`,
     method: "PUT",
@@ -36,6 +37,13 @@ export async function show(visit) {
   await record.load();
   if (query.variant) fields.reveal(query.variant, "stock");
   return undefined;
+}
+
+// A new product like another: without what is only one product's.
+async function copyOf(visit, id) {
+  const { data } = await visit.get(`admin/products/${encodeURIComponent(id)}`);
+  const variants = data.variants.map(({ title, price, cost }) => ({ title, cost, price: price === data.price ? null : price }));
+  return { ...data, name: `${data.name} (copy)`, status: "DRAFT", slug: null, sku: null, variants };
 }
 
 // `latest`: the product as someone else saved it. Its new variants stay, and its deleted ones are
@@ -54,27 +62,35 @@ function bodyOf(product, edited, latest) {
 const withoutStock = ({ variants }) => variants.map((each) => ({ ...each, stock: null }));
 
 // Without a record: a new product.
-function page(visit, record) {
+function page(visit, record, like = null) {
   const product = record?.data;
   // A retry after a lost connection does not create a second product.
   const idempotencyKey = newKey();
   const key = once();
   let unsure = null; // moves that may have been made: they are settled first, whatever is typed since
-  const fields = productForm(product, visit);
+  const fields = productForm(product ?? like, visit);
   const save = h.button({ type: "submit", class: "main" }, product ? "Save" : "Create product");
   const hint = h.span({ class: "soft small" });
   const form = h.form(
     {
       novalidate: true,
       onsubmit: submitted,
-      oninput: () => replace(hint, isChanged() && "Unsaved changes"),
+      oninput: marked,
     },
     may("STAFF") ? fields.node : locked(fields.node),
     may("STAFF") && h.div({ class: "save" }, summary(), h.div({ class: "actions" }, save, hint)),
   );
+  // The bar stays in sight only while there is something to save.
+  function marked() {
+    const is = isChanged();
+    replace(hint, is && "Unsaved changes");
+    form.classList.toggle("changed", is);
+  }
   const first = fields.read();
+  const { isAlone } = fields;
   const isChanged = () => fields.moves().length > 0 || differing(first, fields.read()).length > 0;
   if (record) record.edits(form, fields.read);
+  const drawn = record ? record.draft(form, fields.lists) : draftOf(visit, form, { lists: fields.lists });
   visit.guard("product", isChanged, "Your changes to this product have not been saved.");
   visit.draw(
     {
@@ -85,6 +101,7 @@ function page(visit, record) {
         product &&
         menu([
           copyButton(visit, product.id, "Copy ID"),
+          may("STAFF") && h.a({ class: "button", href: link("/products/new", { from: product.id }) }, "Duplicate"),
           may("STAFF") && button("Delete", visit.once(remove), { class: "bad" }),
         ]),
     },
@@ -107,6 +124,7 @@ function page(visit, record) {
     product && movements(visit, product.id),
     product && trail(visit, { recordId: product.id }),
   );
+  if (may("STAFF")) drawn();
   return fields;
 
   function remove() {
@@ -121,7 +139,7 @@ function page(visit, record) {
   // Pieces that come or go are moved first. What else is typed is saved after them.
   async function saveIt() {
     const all = fields.moves();
-    if (all.length === 0) return record.save();
+    if (all.length === 0) return follow(await record.save());
     const typed = all.map(({ move }) => move);
     const { moves, sent } = unsure ?? {
       moves: typed,
@@ -151,6 +169,15 @@ function page(visit, record) {
       throw new Error("What you sent before is saved now. Check the stock, then save the rest.");
     if (Object.keys(record.unsaved).length > 0) visit.root.querySelector("form").requestSubmit();
     return true;
+  }
+
+  // The price and the SKU that are shown once are the product's: its only variant follows them.
+  async function follow(isSaved) {
+    const { price, sku, variants } = record.data;
+    const [only, ...more] = variants;
+    if (!isSaved || !isAlone || more.length > 0) return isSaved;
+    const news = { ...(only.price !== price && { price }), ...(only.sku && only.sku !== sku && { sku }) };
+    return Object.keys(news).length === 0 || record.change({ variants: [{ id: only.id, ...news }] }, "Saved.");
   }
 
   function make() {

@@ -5,9 +5,9 @@ import { PRODUCT_STATUSES } from "../facts.js";
 import { decimal } from "../parts/amount.js";
 import { ago, money, number, plural, words } from "../format.js";
 import { badge } from "../parts/badge.js";
-import { bulkEdit, bulkForm } from "../parts/bulk-edit.js";
 import { choice } from "../parts/choice.js";
 import { field, optionsOf } from "../parts/form.js";
+import { withDialogs } from "../parts/dialogs.js";
 import { list } from "../parts/list.js";
 import { empty } from "../parts/page.js";
 import { picture } from "../parts/picture.js";
@@ -71,7 +71,6 @@ export async function show(visit) {
         cell: ({ price }) => money(price),
         class: "number money top",
       },
-      ...(may("STAFF") ? [{ title: "Margin", cell: margin, class: "number wide" }] : []),
       { title: "Type", cell: ({ type }) => type ?? "", class: "wide" },
       { title: "Last changed", cell: ({ updatedAt }) => ago(updatedAt), class: "wide", sorts: ["-updatedAt"] },
     ],
@@ -113,16 +112,6 @@ function stock({ status, variants, lowStockThreshold }) {
   );
 }
 
-// Of the price, what is left after the cost; of variants that differ, from the least to the most.
-function margin({ price, variants }) {
-  const shares = variants
-    .filter((each) => each.cost !== null && Number(each.price ?? price) > 0)
-    .map((each) => Math.round((1 - Number(each.cost) / Number(each.price ?? price)) * 100));
-  if (shares.length === 0) return "";
-  const [least, most] = [Math.min(...shares), Math.max(...shares)];
-  return least === most ? `${least} %` : `${least}–${most} %`;
-}
-
 function changes(visit, selection, done) {
   const asked = { name: "product", selection };
   const used = (name) => choice(visit, ["products", name], { name });
@@ -141,10 +130,10 @@ function changes(visit, selection, done) {
         status === "ACTIVE"
           ? "The storefront shows those that are published."
           : "The storefront no longer shows them.";
-      const set = () => bulkEdit(visit, { ...asked, title, warning, change: { status } }, done);
+      const set = () => withDialogs(({ bulkEdit }) => bulkEdit(visit, { ...asked, title, warning, change: { status } }, done));
       return button(`Set to ${word}`, visit.once(set));
     }),
-    button("More changes", () => bulkForm(visit, asked, { fields: fields(), changeOf }, done)),
+    button("More changes", visit.once(() => withDialogs(({ bulkForm }) => bulkForm(visit, asked, { fields: fields(), changeOf }, done)))),
   ];
 }
 

@@ -3,6 +3,7 @@
 import { isLeft } from "../api.js";
 import { button, h, newKey, replace } from "../dom.js";
 import { plural } from "../format.js";
+import { begunNotice, keepDraft, loadDraft } from "../parts/draft.js";
 import { problem, toast } from "../parts/notice.js";
 import { empty, keepFocus } from "../parts/page.js";
 import { pieceCount } from "../parts/pieces.js";
@@ -23,8 +24,20 @@ export async function show(visit) {
     h.div({ class: "stack even" }, find.node, notice, results),
   );
   visit.guard("received", () => lines.size + batches.length > 0, "What you received has not been added to the stock.");
+  const draft = loadDraft(visit);
+  draft?.lines.forEach(([id, line]) => lines.set(id, line));
+  batches = draft?.batches ?? [];
+  if (draft) replace(notice, begunNotice(visit));
   draw();
   find.focus();
+  // What was sent, and whose answer was lost, is sent again: it is added once.
+  if (batches.length > 0) send();
+
+  // In this tab, over a reload.
+  function keep() {
+    const isBlank = lines.size + batches.length === 0;
+    keepDraft(visit, isBlank ? null : { lines: [...lines], batches });
+  }
 
   function put(piece, pieces) {
     const before = lines.get(piece.variant.id);
@@ -36,6 +49,7 @@ export async function show(visit) {
   function draw() {
     const none = empty("Nothing yet", "Scan or find what arrived, and correct the quantities.");
     keepFocus(results, () => replace(results, lines.size > 0 ? lineTable() : none));
+    keep();
   }
 
   function lineTable() {
@@ -62,7 +76,7 @@ export async function show(visit) {
 
   function quantity(line) {
     const { piece, text, message } = line;
-    const oninput = ({ target }) => (line.text = target.value);
+    const oninput = ({ target }) => ((line.text = target.value), keep());
     const label = `Received of ${variantName(piece)}`;
     return pieceCount({ key: piece.variant.id, label, message, value: text, oninput });
   }
@@ -112,6 +126,7 @@ export async function show(visit) {
         back(sent, refusal);
       }
       batches = batches.slice(1);
+      keep();
     }
     if (pieces > 0) toast(`${plural(pieces, "piece")} added to the stock.`);
     return find.focus();

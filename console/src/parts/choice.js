@@ -3,6 +3,7 @@
 import { number, words } from "../format.js";
 import { repWord } from "./words.js";
 import { combobox } from "./combobox.js";
+import { who } from "../session.js";
 import { field } from "./form.js";
 import { METHODS, repOf } from "./order.js";
 
@@ -68,4 +69,4 @@ export const REPS = { shown: repWord, code: repOf };
 export const methodField = (visit, settings) =>
   choice(visit, ["orders", "paymentMethod"], { ...NAMES, also: METHODS, ...settings });
 export const repField = (visit, { value, ...settings }) =>
-  choice(visit, ["orders", "salesRepId"], { name: "salesRepId", value: repWord(value), ...REPS, ...settings });
+  choice(visit, ["orders", "salesRepId"], { name: "salesRepId", value: repWord(value), ...REPS, also: [repOf(who().name)], ...settings });

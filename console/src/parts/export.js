@@ -5,6 +5,7 @@ import { button, h, newKey, replace } from "../dom.js";
 import { number, plural } from "../format.js";
 import { field, form } from "./form.js";
 import { completed } from "./jobs.js";
+import { matching } from "./matching.js";
 import { toast } from "./notice.js";
 
 const FORMATS = [
@@ -12,9 +13,6 @@ const FORMATS = [
   ["shopify", "CSV with the columns of Shopify"],
   ["jsonl", "JSON lines, with every field"],
 ];
-
-// What a list shows, as exports and bulk edits take it. Without a filter, that it is all must be said.
-export const matching = (filters) => (Object.keys(filters).length > 0 ? { filters } : { all: true });
 
 // `type`: products, orders or customers; `name`: one of them; `filters` as the list asks the API.
 export function exportDialog(visit, { type, name, filters, total }) {

@@ -63,11 +63,9 @@ export async function undo(id) {
     success: "Undoing…",
   });
   const job = await watch(background, data.jobId);
-  const back = plural(counted(job), "record");
-  toast(
-    job.failed > 0 ? `Undone: ${back}. ${job.failed} left unchanged.` : `Undone: ${back}.`,
-    job.failed > 0 ? "bad" : "",
-  );
+  const back = counted(job);
+  const undone = back > 0 ? `Undone: ${plural(back, "record")}.` : "Nothing was undone.";
+  toast(job.failed > 0 ? `${undone} ${job.failed} left unchanged.` : undone, job.failed > 0 ? "bad" : "");
   return job;
 }
 

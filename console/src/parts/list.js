@@ -5,8 +5,9 @@ import { button, h, replace } from "../dom.js";
 import { called, number, plural } from "../format.js";
 import { link } from "../router.js";
 import { choice, meant } from "./choice.js";
-import { exportDialog, matching } from "./export.js";
+import { withDialogs } from "./dialogs.js";
 import { field } from "./form.js";
+import { matching } from "./matching.js";
 import { announce, problem } from "./notice.js";
 import { skeleton } from "./page.js";
 import { table } from "./table.js";
@@ -42,7 +43,9 @@ export async function list(visit, spec) {
   let filters = {};
   const count = h.p({ class: "count soft", "aria-hidden": "true" });
   const chosenBar = h.div({ class: "chosen", hidden: true });
-  const exporting = () => exportDialog(visit, { type: spec.exports, name, filters, total });
+  const exporting = visit.once(() =>
+    withDialogs((dialogs) => dialogs.exportDialog(visit, { type: spec.exports, name, filters, total })),
+  );
   const exportButton = button("Export", exporting, { class: "quiet", hidden: true });
   const results = h.div({ class: "results" }, skeleton());
 
@@ -55,9 +58,17 @@ export async function list(visit, spec) {
     return used ? choice(visit, of(each.name), { ...settings, ...used }) : field(settings);
   };
   const rest = fields.filter(({ more }) => more);
+  const [first, ...others] = fields.filter(({ more }) => !more).map(drawn);
+  // On a phone the list begins on the first screen: its filters are folded.
+  const fold = button("Filters", () => fold.setAttribute("aria-expanded", String(!bar.classList.toggle("folded"))), {
+    class: "narrow",
+    "aria-expanded": "false",
+  });
   const bar = h.form(
-    { class: "filters", role: "search", onsubmit: (event) => event.preventDefault() },
-    fields.filter(({ more }) => !more).map(drawn),
+    { class: "filters folded", role: "search", onsubmit: (event) => event.preventDefault() },
+    first,
+    others.length > 0 && fold,
+    others,
     rest.length > 0 &&
       h.details(
         { class: "more", open: rest.some(({ name }) => asked[name]) },

@@ -6,6 +6,10 @@ import { MOVES } from "../facts.js";
 export const STATUSES = Object.keys(MOVES);
 export const CLOSED = STATUSES.filter((each) => MOVES[each].length === 0);
 
+export const NOT_SHIPPED = ["PENDING", "PAID", "IN_PRODUCTION", "PROCESSING"];
+export const mayClose = ({ closedAt, kept, status }) =>
+  closedAt ? Number(kept) > 0 : status === "SHIPPED" || NOT_SHIPPED.includes(status);
+
 export function fullName(customer) {
   return [customer?.firstName, customer?.lastName].filter(Boolean).join(" ");
 }
@@ -30,7 +34,7 @@ export const coded = (text) =>
 // Ann Lee → emp_Ann-Lee; an id stays.
 export const repOf = (text) => {
   const name = text.trim().normalize("NFKD").replaceAll(/\s+/g, "-").replaceAll(/[^\w-]/g, "");
-  return !name || name.startsWith("emp_") ? name : `emp_${name}`;
+  return !name || name.startsWith("emp_") ? name : `emp_${name.slice(0, 60)}`;
 };
 
 // Each once, as the API keeps them.

@@ -1,10 +1,11 @@
 // The fields of a product: drawn from one, read back as one, and what differs in between.
 
-import { h, replace } from "../dom.js";
+import { button, h, replace } from "../dom.js";
 import { amountOf } from "./amount.js";
 import { plural, whole } from "../format.js";
 import { choice } from "./choice.js";
-import { field, optionsOf } from "./form.js";
+import { dialogForm } from "./dialog-form.js";
+import { field, optionsOf, wrong } from "./form.js";
 import { REASONS } from "./low-stock.js";
 import { tagsOf } from "./order.js";
 import { card } from "./page.js";
@@ -27,6 +28,7 @@ const TEXTS = [
   "storefront",
 ];
 
+const MOST_MADE = 100; // variants of options
 const AMOUNTS = ["price", "compareAtPrice"];
 
 const orNull = (text) => (text === "" ? null : text);
@@ -41,8 +43,15 @@ export function productForm(product, visit = null) {
   const text = (name, more) => field({ name, value: own[name] ?? "", ...more });
   const used = (name, more) => choice(visit, ["products", name], { name, value: own[name] ?? "", ...more });
   const amount = (name) => text(name, { inputmode: "decimal" });
-  const variants = rows({
+  // One variant has the product's price and SKU: they are shown once.
+  const [only, ...more] = own.variants;
+  const isAlone = !only || (more.length === 0 && (only.sku ?? own.sku) === own.sku && (only.price ?? own.price) === own.price);
+  let variants = null;
+  variants = rows({
     name: "variants",
+    down: ["price", "cost", "stock"],
+    extra: visit && button("Options", options, { class: "small" }),
+    changed: () => variants?.node.classList.toggle("alone", isAlone && variants.read().length === 1),
     what: "variant",
     add: "Add a variant",
     widths: "minmax(0, 1fr) minmax(0, 1.1fr) minmax(0, 1.2fr) 5rem 5rem 6rem 2.25rem",
@@ -64,6 +73,35 @@ export function productForm(product, visit = null) {
         bad: true,
       }),
   });
+  variants.node.classList.toggle("alone", isAlone);
+
+  // A variant for each combination of values; those that are there already stay.
+  function options() {
+    const values = (name, hint, label) => field({ name, label, hint, wide: true });
+    const fields = [
+      values("first", "Separated with commas, such as S, M, L", "Values of the first option"),
+      values("second", "Such as Red, Blue. Blank: there is only one option.", "Values of the second option"),
+      values("third", null, "Values of a third option"),
+    ];
+    dialogForm(visit, "Variants from options", {
+      fields,
+      submit: "Add variants",
+      save(typed) {
+        const lists = ["first", "second", "third"].map((name) => tagsOf(typed[name])).filter((list) => list.length > 0);
+        if (lists.length === 0) throw wrong("first", "is required");
+        const titles = lists.reduce((all, list) => all.flatMap((one) => list.map((each) => [...one, each])), [[]]).map((parts) => parts.join(" / "));
+        if (titles.length > MOST_MADE) throw wrong("first", `would make ${titles.length} variants; at most ${MOST_MADE} at once`);
+        const there = variants.read();
+        const blank = there.length === 1 && !there[0].row.id && there[0].typed.title === "Default" ? there[0].line : null;
+        const known = new Set(there.map((each) => each.typed.title));
+        const [first, ...rest] = titles.filter((title) => !known.has(title));
+        const fill = (line, title) => (line.querySelector("[name=title]").value = title);
+        if (first) fill(blank ?? variants.append({}), first);
+        rest.forEach((title) => fill(variants.append({}), title));
+        variants.node.dispatchEvent(new Event("input", { bubbles: true }));
+      },
+    });
+  }
   const reason = field({
     name: "reason",
     label: "Why the stock changes",
@@ -200,7 +238,7 @@ export function productForm(product, visit = null) {
       move: { variantId: row.id, by: Number(stock), reason: why || (Number(stock) > 0 ? ARRIVED : GONE) },
     }));
   }
-  return { node, read, moves, reason, reveal: variants.reveal };
+  return { node, read, moves, reason, reveal: variants.reveal, lists: [variants, images], isAlone };
 }
 
 // Only what differs is sent, so an edit of the name never writes an old stock over a sale.

@@ -2,9 +2,10 @@
 // is typed stays through every answer, and a field that someone else changed meanwhile is asked about.
 
 import { h } from "../dom.js";
+import { draftOf, dropDraft } from "./draft.js";
 import { refused } from "./form.js";
 import { toast } from "./notice.js";
-import { differing, edited, has, whichStays } from "./stale.js";
+import { differing, edited, has, overlap, whichStays } from "./stale.js";
 import { held } from "./typed.js";
 
 const only = (names, of) => Object.fromEntries(names.map((name) => [name, of[name]]));
@@ -49,6 +50,13 @@ export class Record {
       `Your changes to this ${this.what} have not been saved.`,
     );
     return node;
+  }
+
+  // Keeps what is typed into the form, `node`, in its tab. `lists`: its rows.
+  draft(node, lists = []) {
+    const was = () => only(Object.keys(this.unsaved), this.#form.was);
+    const resume = (before) => Object.assign(this.#form.was, before);
+    return draftOf(this.visit, node, { lists, was, resume });
   }
 
   // What its form holds, to be dropped from what a redraw keeps once it is stored.
@@ -136,8 +144,9 @@ export class Record {
     const now = values(latest.data);
     const was = only(Object.keys(now), { ...values(this.data), ...this.#form?.was });
     if (this.#wasDone(change, now, latest)) return true;
-    if (differing(was, now).length === 0) return this.#put(change, latest);
     const asked = { was, now, mine: { ...was, ...mine, ...body }, what: this.what };
+    // What nobody else has changed asks nothing, and what others changed stays.
+    if (!overlap(asked).some(({ both }) => both)) return this.#put(change, latest);
     const stays = await whichStays(this.visit, asked);
     if (stays === "mine") return this.#put(change, latest);
     if (stays === "theirs") this.#stored(latest, body, sent);
@@ -167,6 +176,7 @@ export async function create(visit, what, { form, found, made, ...asked }) {
   const shown = ({ id }) => visit.goOn(`/${what}s/${id}`, what, sent);
   try {
     const { data } = await visit.send("POST", `admin/${what}s`, asked);
+    dropDraft(visit);
     await (made ?? shown)(data, sent);
   } catch (refusal) {
     if (refusal.code === "idempotency_key_reused") {

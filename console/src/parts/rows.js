@@ -10,8 +10,9 @@ const FEW = 20; // rows that are shown without being asked for
 
 // `columns`: those of `field`, named as in a row of the API. Errors such as `variants.2.price`
 // find their row, because the fields are renamed whenever a row is added or removed.
-// `mayRemove(row)` resolves to whether a row may go.
-export function rows({ name, columns, add, what, widths, start = [], changed = () => {}, mayRemove = () => true }) {
+// `mayRemove(row)` resolves to whether a row may go. `down`: columns whose first text a press copies to all rows below;
+// `extra`: more buttons.
+export function rows({ name, columns, add, what, widths, start = [], down = [], extra = null, changed = () => {}, mayRemove = () => true }) {
   let shown = FEW;
   const body = h.div({ class: "rows" });
   const search = field({ name: `find ${name}`, label: `Filter ${name}`, type: "search", oninput: () => showing(FEW) });
@@ -26,8 +27,20 @@ export function rows({ name, columns, add, what, widths, start = [], changed = (
     ),
     body,
     h.p({ class: "error" }),
-    h.div({ class: "actions" }, button(add, another, { class: "small add" }), more),
+    h.div(
+      { class: "actions" },
+      button(add, another, { class: "small add" }),
+      extra,
+      down.map((each) => button(`Copy ${each} down`, () => copyDown(each), { class: "small down" })),
+      more,
+    ),
   );
+
+  function copyDown(column) {
+    const [first, ...below] = [...body.children].map((line) => line.querySelector(`[name="${column}"]`));
+    below.forEach((input) => (input.value = first.value));
+    node.dispatchEvent(new Event("input", { bubbles: true }));
+  }
 
   function showing(many) {
     shown = many;
@@ -58,6 +71,7 @@ export function rows({ name, columns, add, what, widths, start = [], changed = (
     line.remove();
     number();
     (next?.querySelector("input") ?? node.querySelector(".add")).focus();
+    node.dispatchEvent(new Event("input", { bubbles: true })); // it is an edit of the form
     changed();
   }
 
@@ -89,6 +103,7 @@ export function rows({ name, columns, add, what, widths, start = [], changed = (
     replace(more, `Show more (${plural(left, what)} hidden)`);
     search.hidden = lines.length <= FEW;
     node.querySelector(".head").hidden = visible.size === 0;
+    node.querySelectorAll(".down").forEach((each) => (each.hidden = lines.length < 2));
     changed();
   }
 
@@ -107,6 +122,32 @@ export function rows({ name, columns, add, what, widths, start = [], changed = (
       ),
     }));
 
+  const keyOf = (row) => row.id ?? JSON.stringify(row);
+
+  // What differs from the rows it began with: the keys of those that are gone, and the texts that were typed.
+  function edits() {
+    const lines = read();
+    const left = new Set(lines.map(({ row }) => keyOf(row)));
+    const gone = start.map(keyOf).filter((key) => !left.has(key));
+    const isNew = (row) => !start.includes(row);
+    const texts = ({ row, typed }) => Object.entries(typed).filter(([name, text]) => text !== String(row[name] ?? ""));
+    const typed = lines
+      .map((line) => ({ key: isNew(line.row) ? null : keyOf(line.row), texts: texts(line) }))
+      .filter(({ key, texts }) => key === null || texts.length > 0);
+    return { gone, typed };
+  }
+
+  function restore({ gone, typed }) {
+    const lines = new Map([...body.children].map((line) => [keyOf(line.row), line]));
+    gone.forEach((key) => lines.get(key)?.remove());
+    for (const { key, texts } of typed) {
+      const line = key === null ? append({}) : lines.get(key);
+      texts.forEach(([name, text]) => line && (line.querySelector(`[name="${name}"]`).value = text));
+    }
+    number();
+    node.dispatchEvent(new Event("input", { bubbles: true }));
+  }
+
   // Goes to a row, by its id.
   function reveal(id, control) {
     const line = [...body.children].find((each) => each.row.id === id);
@@ -117,5 +158,5 @@ export function rows({ name, columns, add, what, widths, start = [], changed = (
     input.focus();
     input.select();
   }
-  return { node, read, append, reveal };
+  return { name, node, read, append, reveal, edits, restore };
 }

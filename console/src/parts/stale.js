@@ -77,14 +77,9 @@ export function overlap({ was, now, mine }) {
 // Resolves to "mine" (overwrite), "theirs" (discard my input) or null (continue editing).
 export function whichStays({ signal }, { was, now, mine, what }) {
   const rows = overlap({ was, now, mine });
-  const isSame = rows.some(({ both }) => both);
   const own = (row) => (row.both ? h.bdi(shown(row.mine, row.name)) : h.span({ class: "soft" }, "not changed"));
   const content = [
-    h.p(
-      isSame
-        ? "You and someone else changed the same fields. Nothing has been saved yet."
-        : "Someone else changed other fields than you. Saving keeps both changes.",
-    ),
+    h.p("You and someone else changed the same fields. Nothing has been saved yet."),
     table({
       name: "Changes",
       columns: [
@@ -97,7 +92,7 @@ export function whichStays({ signal }, { was, now, mine, what }) {
     }),
   ];
   const answers = [
-    ["mine", isSame ? "Save my version" : "Save my changes", "main"],
+    ["mine", "Save my version", "main"],
     ["theirs", "Discard my changes"],
     [null, "Keep editing", "quiet"],
   ];

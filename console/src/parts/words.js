@@ -1,9 +1,12 @@
 // Values of the API as a shop says them.
 
 import { statusWord, words } from "../format.js";
+import { who } from "../session.js";
+import { repOf } from "./order.js";
 
 export const paymentWord = (state) => words(state === "PENDING" ? "NOT_PAID" : state);
-export const repWord = (id) => String(id ?? "").replace(/^emp_/, "");
+// A rep is the name of a key, as far as an id has it: emp_Ann-Lee → Ann Lee.
+export const repWord = (id) => (id && id === repOf(who().name) ? who().name : String(id ?? "").replace(/^emp_/, "").replaceAll("-", " "));
 
 // The value of a field of an order, a product or a filter.
 export const valueWord = (name, value) => {

@@ -46,6 +46,73 @@ def test_a_product_is_created_with_variants_and_found_while_typing(desk: Desk) -
     assert found["tags"] == ["linen", "workwear"]
 
 
+def test_options_make_variants_with_few_keys_and_values_are_copied_down(desk: Desk) -> None:
+    """Two options of 2 and 3 values, with price, cost and stock: 14 clicks and 40 keys at most."""
+    desk.open("/products/new")
+    clicks, keys = 0, 0
+
+    def press(name: str) -> None:
+        nonlocal clicks
+        clicks += 1
+        desk.button(name).last.click()
+
+    def type_in(label: str, text: str) -> None:
+        nonlocal clicks, keys
+        clicks, keys = clicks + 1, keys + len(text)
+        desk.label(label).click()
+        desk.page.keyboard.type(text)
+
+    desk.label("Name").fill("Optioned")
+    press("Options")
+    type_in("Values of the first option", "S,M")
+    type_in("Values of the second option", "Red,Blue,Tan")
+    press("Add variants")
+    for name, text in (("Price", "34.90"), ("Cost", "12"), ("Stock", "5")):
+        type_in(f"{name} of variant 1", text)
+        press(f"Copy {name.lower()} down")
+    assert clicks <= 14 and keys <= 40, (clicks, keys)
+    desk.button("Create product").click()
+    desk.heading("Optioned")
+    (made,) = desk.api.get("products?search=optioned")["data"]
+    titles = [f"{size} / {colour}" for size in "SM" for colour in ("Red", "Blue", "Tan")]
+    assert [v["title"] for v in made["variants"]] == titles
+    assert {(v["price"], v["cost"], v["stock"]) for v in made["variants"]} == {
+        ("34.90", "12.00", 5)
+    }
+    desk.button("More").click()
+    desk.page.get_by_role("link", name="Duplicate").click()
+    desk.heading("New product")
+    expect(desk.label("Name")).to_have_value("Optioned (copy)")
+    desk.button("Create product").click()
+    desk.heading("Optioned (copy)")
+    copy = desk.api.get(f"products/{desk.page.url.rpartition('/')[2]}")
+    assert [v["title"] for v in copy["variants"]] == titles
+    assert {(v["price"], v["stock"]) for v in copy["variants"]} == {("34.90", None)}
+    assert (copy["status"], copy["sku"], copy["slug"]) == ("DRAFT", None, "optioned-copy")
+
+
+@pytest.mark.parametrize("variants", [None, [{"price": "5", "sku": "ONE-SKU"}]])
+def test_one_variant_has_one_price_and_one_sku_which_it_follows(
+    desk: Desk, variants: list | None
+) -> None:
+    given = {"variants": variants} if variants else {}
+    product = desk.shown(made(desk, "Alone", price="5", sku="ONE-SKU", **given))
+    expect(desk.field("variants.0.price").locator("input")).to_be_hidden()
+    expect(desk.field("variants.0.sku").locator("input")).to_be_hidden()
+    desk.label("Price").fill("7")
+    bar = desk.page.locator(".save")
+    expect(desk.page.locator("form.changed")).to_have_count(1)
+    box = bar.bounding_box()
+    assert box and box["y"] + box["height"] <= desk.page.viewport_size["height"]  # type: ignore[index]
+    desk.label("SKU").fill("TWO-SKU")
+    desk.save()
+    (only,) = desk.api.get(f"products/{product['id']}")["variants"]
+    assert (only["price"], only["sku"]) == ("7.00", "TWO-SKU")
+    expect(desk.field("variants.0.price").locator("input")).to_be_hidden()
+    desk.button("Add a variant").click()
+    expect(desk.field("variants.0.price").locator("input")).to_be_visible()
+
+
 def test_a_stale_edit_shows_the_conflicting_changes(desk: Desk) -> None:
     product = made(desk, "Edited by two", vendor="Nordhaus", variants=[{"title": "S", "stock": 9}])
     path = f"products/{product['id']}"

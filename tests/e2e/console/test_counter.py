@@ -261,7 +261,7 @@ def test_an_order_that_was_begun_survives_a_reload_and_other_pages(desk: Desk) -
     desk.scan(f"{sku}-M")
     expect(desk.page.locator("[name=quantity]")).to_have_count(1)
     desk.page.reload()
-    desk.button("Start over").click()
+    desk.button("Discard").click()
     expect(desk.page.locator("[name=quantity]")).to_have_count(0)
 
 

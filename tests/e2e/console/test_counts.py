@@ -1,5 +1,8 @@
 """Counting with a scanner: each scan is a piece, and the differences are applied after a look."""
 
+import re
+from collections.abc import Callable
+
 import pytest
 from playwright.sync_api import expect
 
@@ -92,6 +95,36 @@ def test_a_number_that_is_corrected_while_it_is_saved_counts(desk: Desk, mugs: d
     until(lambda: [line["counted"] for line in desk.api.get(path)["data"]] == [1])
     expect(desk.page.get_by_text("1 different")).to_be_visible()
     expect(red).to_have_value("1")
+
+
+def test_what_two_count_at_once_is_shown_and_never_overwritten(
+    desk: Desk, another: Callable[..., Desk], mugs: dict
+) -> None:
+    begun(desk, "Shelf of both")
+    desk.scan("COUNT-RED")
+    desk.scan("COUNT-BLUE")
+    red, blue = (desk.label(f"Counted of Counted mug / {one}") for one in ("Red", "Blue"))
+    expect(blue).to_have_value("1")
+    other = another()
+    other.open(desk.page.url.rpartition("#")[2])
+    for number in ("2", "3"):
+        other.scan("COUNT-RED")
+        expect(other.label("Counted of Counted mug / Red")).to_have_value(number)
+    expect(red).to_have_value("1")
+    red.fill("9")
+    scan_elsewhere(desk, "COUNT-BLUE")
+    line = desk.page.get_by_role("row", name="Counted mug / Red")
+    expect(line).to_contain_text(re.compile("counted 3 meanwhile"))
+    expect(red).to_have_value("9")
+    expect(blue).to_have_value("2")  # the scan of the same moment
+    desk.button("Apply").click()
+    expect(desk.page.locator(".toast.bad")).to_contain_text("has not been saved yet")
+    desk.button("Save 9").click()
+    expect(line).not_to_contain_text("meanwhile")
+    # The other page follows by itself.
+    expect(other.label("Counted of Counted mug / Red")).to_have_value("9", timeout=40_000)
+    other.scan("COUNT-RED")
+    expect(red).to_have_value("10", timeout=40_000)
 
 
 @pytest.mark.parametrize(("focus", "keys"), [("field", 5), ("field", 10), ("link", 5)])

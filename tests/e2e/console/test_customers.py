@@ -182,3 +182,19 @@ def test_a_new_order_with_an_address_takes_no_extra_keys(desk: Desk, known: bool
     order = desk.placed_order()
     assert order["shippingAddress"]["city"] == "Whitby"
     assert order["customer"]["phone"] == (None if known else "01947 1")
+
+
+def test_a_customer_has_a_phone_in_the_list_and_what_is_due_on_the_page(desk: Desk) -> None:
+    own = {"firstName": "Dorothea", "lastName": "Owing", "phone": "030 55512"}
+    person = desk.api.post("customers", {"email": "dorothea@owing.example", **own})
+    for name, paid in (("Vase of Dorothea", "1"), ("Bowl of Dorothea", "5")):
+        order = desk.api.order(name, customer={"id": person["id"]})
+        payment = {"amount": paid, "method": "CASH"}
+        desk.api.post(f"orders/{order['id']}/payments", payment)
+    desk.open("/customers?search=owing")
+    expect(desk.page.get_by_role("cell", name="030 55512")).to_be_visible()
+    desk.shown(person)
+    desk.page.get_by_role("link", name="$4.00 of 1 order").click()
+    desk.heading("Orders")
+    expect(desk.page.locator("tbody tr")).to_have_count(1)
+    expect(desk.label("Balance")).to_have_value("due")

@@ -12,6 +12,7 @@ from tests.e2e.console.desk import Desk
 from tests.webhooks.receiver import Receiver
 
 ARABIC = "مصباح"
+A4 = 680  # pixels between its margins
 
 
 def ordered(desk: Desk, name: str, **fields: Any) -> Any:
@@ -120,6 +121,52 @@ def test_an_order_prints_as_an_invoice_and_a_packing_slip_without_prices(desk: D
         assert text not in whole and text not in slip
     desk.page.evaluate("dispatchEvent(new Event('afterprint'))")
     assert desk.page.locator("body").inner_text() == whole, "what Ctrl+P prints"
+
+
+def test_a_slip_has_the_pieces_to_send_and_the_order_its_payments(desk: Desk) -> None:
+    order = ordered(desk, "Slipped")
+    desk.api.post(f"orders/{order['id']}/payments", {"amount": "20", "method": "CASH"})
+    line = {"lineItemId": order["lineItems"][0]["id"], "quantity": 1}
+    desk.api.post(f"orders/{order['id']}/refunds", {"lines": [line], "method": "CASH"})
+    desk.api.call("PATCH", f"orders/{order['id']}", {"note": "Ring twice"})
+    desk.open(f"/orders/{order['id']}")
+    desk.page.evaluate("window.print = () => {}")
+    desk.page.emulate_media(media="print")
+    body = desk.page.locator("body")
+    expect(body).to_contain_text("$20.00 paid, cash")
+    expect(body).to_contain_text("refunded, cash")
+    quantity = desk.page.get_by_role("region", name="Items").locator("td.number").first
+    assert quantity.inner_text() == "2"
+    desk.page.get_by_role("button", name="Print packing slip", include_hidden=True).evaluate(
+        "button => button.click()"
+    )
+    assert quantity.inner_text() == "1"
+    text = body.inner_text()
+    assert "Ring twice" in text and "$" not in text and "refunded" not in text
+
+
+@pytest.mark.parametrize("page", ["/orders", "/products", "/customers", "/orders/shipments"])
+def test_a_list_prints_all_its_columns_and_no_controls(desk: Desk, page: str) -> None:
+    long = {"firstName": "Wilhelmina Charlotte", "lastName": "von Hohenfels-Oldenburg"}
+    many = {"customer": {"email": "wilhelmina@long-names.example", **long}}
+    sku = "LONG-SKU-OF-A-SUPPLIER-1"
+    made = desk.api.product("Chair with arms", sku=sku, variants=[{"cost": "2", "stock": 9}])
+    order = desk.api.order(made, salesRepId="emp_annegret", source="PRIVATE_COMMISSION", **many)
+    desk.api.post(f"orders/{order['id']}/payments", {"amount": "1", "method": "CASH"})
+    desk.page.set_viewport_size({"width": A4, "height": 900})
+    desk.open(page)
+    desk.filled()
+    desk.page.emulate_media(media="print")
+    width = desk.page.evaluate("document.documentElement.scrollWidth")
+    assert width <= A4
+    heads = desk.page.locator("th:not(.tick)")
+    for head in heads.all():
+        box = head.bounding_box()
+        assert box and box["x"] + box["width"] <= A4, head.inner_text()
+    assert page != "/orders" or heads.count() == 10
+    controls = desk.page.locator("button:not(.sort), select, input, .button").filter(visible=True)
+    expect(controls).to_have_count(0)
+    assert desk.page.pdf(format="A4").startswith(b"%PDF")
 
 
 def test_an_order_shows_names_instead_of_codes(desk: Desk) -> None:

@@ -1,11 +1,13 @@
 """Lists in the console: filters, sorting, saved views, exports."""
 
+from collections.abc import Callable
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from playwright.sync_api import expect
 
-from tests.e2e.console.desk import Desk
+from tests.e2e.console.desk import PHONE, Desk
 
 
 def numbers(desk: Desk) -> list[str]:
@@ -172,3 +174,37 @@ def test_a_filtered_list_is_exported(desk: Desk) -> None:
     expect(desk.dialog.get_by_role("link", name="Download again")).to_be_visible()
     text = downloading.value.path().read_text("utf-8-sig")
     assert len(text.splitlines()) == 3 and "Export two" in text
+
+
+def test_on_a_phone_a_list_begins_on_the_first_screen_with_its_filters_folded(
+    another: Callable[..., Desk],
+) -> None:
+    desk = another(viewport=PHONE)
+    desk.api.order(desk.api.product("Folded"), customer={"email": "folded@example.com"})
+    for page, hidden in (("/orders", "Status"), ("/products", "Status"), ("/customers", "Tag")):
+        desk.open(page)
+        expect(desk.label(hidden)).to_be_hidden()
+        box = desk.page.locator("tbody tr").first.bounding_box()
+        assert box and box["y"] < 400, (page, box)
+        desk.button("Filters").click()
+        expect(desk.label(hidden)).to_be_visible()
+
+
+def test_a_sale_has_the_name_of_its_key_as_its_rep(
+    desk: Desk, another: Callable[..., Desk]
+) -> None:
+    sku = f"REP-{uuid4().hex[:6]}".upper()
+    desk.api.product("Sold by Mia", sku=sku, variants=[{"stock": 5}])
+    desk.begin_order(sku)
+    desk.unfold("Date, source and sales rep")
+    expect(desk.label("Sales rep")).to_have_value("Desk of owner")
+    desk.page.keyboard.press("Control+Enter")
+    order = desk.placed_order()
+    assert order["salesRepId"] == "emp_Desk-of-owner"
+    other = another()
+    other.open("/orders")
+    row = other.page.get_by_role("row").filter(has_text=f"#{order['number']}")
+    expect(row).to_contain_text("Desk of owner")
+    other.label("Sales rep").press_sequentially("desk")
+    other.page.get_by_role("option", name="Desk of owner").click()
+    expect(row).to_be_visible()

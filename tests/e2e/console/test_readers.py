@@ -19,6 +19,11 @@ HARMLESS = {
     "Copy label",
     "Save view",
     "Add up again",
+    "Today",
+    "This month",
+    "Last month",
+    "This year",
+    "Filters",
     "Copy",
     "Copy ID",
     "More",
@@ -30,7 +35,7 @@ CONTROLS = """
 () => [...document.querySelectorAll("main input, main select, main textarea")]
   .filter((each) => each.checkVisibility() && !each.disabled && !each.readOnly)
   .filter((each) => !each.closest("[role=search]") && each.type !== "search")
-  .filter((each) => each.name !== "state")  // which lines of a count are shown
+  .filter((each) => !["state", "csv"].includes(each.name))  // how it is shown
   .map((each) => each.name || each.ariaLabel)
 """
 BUTTONS = """

@@ -62,6 +62,33 @@ def test_pages_actions_and_ids_are_found(desk: Desk, order: dict) -> None:
     desk.heading("order.paid")
 
 
+def test_actions_of_the_page_reps_and_other_words_are_found(desk: Desk, order: dict) -> None:
+    desk.api.order("Sold by a rep", salesRepId="emp_Sloopina")
+    desk.shown(order)
+    for words, name in (
+        ("take pay", "Take payment"),
+        ("create ord", "New order"),
+        ("tax", "Tax"),
+        ("cash", "Money by method"),
+        ("settings", "API keys"),
+        ("print", "Print order"),
+    ):
+        desk.page.keyboard.press("Control+k")
+        desk.page.keyboard.type(words)
+        expect(desk.page.get_by_role("option", name=name).first).to_be_visible()
+        desk.page.keyboard.press("Escape")
+    desk.page.keyboard.press("Control+k")
+    desk.page.keyboard.type("take pay")
+    desk.page.get_by_role("option", name="Take payment").click()
+    expect(desk.dialog.get_by_role("button", name="Take payment")).to_be_visible()
+    desk.page.keyboard.press("Escape")
+    desk.page.keyboard.press("Control+k")
+    desk.page.keyboard.type("sloopin")
+    desk.page.get_by_role("option", name="Sloopina").click()
+    desk.heading("Orders")
+    expect(desk.page.locator("tbody tr")).to_have_count(1)
+
+
 def test_the_search_opens_from_a_checkbox_and_closes_with_escape(desk: Desk, order: dict) -> None:
     desk.open("/products")
     tick = desk.label("Select all products on this page")

@@ -332,3 +332,77 @@ def test_a_price_is_typed_with_a_comma(desk: Desk) -> None:
     desk.label("Price").fill("cheap")
     desk.button("Save").click()
     expect(desk.field("price").locator(".error")).to_have_text("must be an amount, such as 12.50")
+
+
+def test_what_was_begun_survives_a_reload_and_a_key_that_ended(desk: Desk, owner: Api) -> None:
+    """A product's fields, rows and moves of stock, beside what somebody else has saved."""
+    begun = desk.page.get_by_text("What was begun here before is not saved yet.")
+    rows = [{"title": "S", "sku": sku("S"), "stock": 4}, {"title": "M"}, {"title": "L"}]
+    made = desk.shown(desk.api.product("Turnstone", vendor="Old", variants=rows))
+    desk.label("Price").fill("7")
+    desk.label("Stock of variant 1").fill("+5")
+    desk.button("Remove variant 2").click()
+    desk.button("Add a variant").click()
+    desk.label("Title of variant 3").fill("XL")
+    owner.call("PUT", f"products/{made['id']}", {"vendor": "New"})
+    keys = owner.get("keys")["data"]
+    last = max(keys, key=lambda each: each["createdAt"])
+    owner.call("DELETE", f"keys/{last['id']}")
+    desk.page.reload()
+    desk.page.get_by_label("API key").fill(owner.mint().key)
+    desk.button("Sign in").click()
+    expect(begun).to_be_visible()
+    expect(desk.label("Price")).to_have_value("7")
+    expect(desk.label("Stock of variant 1")).to_have_value("+5")
+    expect(desk.label("Vendor")).to_have_value("New")
+    expect(desk.label("Title of variant 3")).to_have_value("XL")
+    desk.button("Save").click()
+    expect(begun).to_have_count(0)
+    saved = owner.get(f"products/{made['id']}")
+    assert (saved["vendor"], saved["price"]) == ("New", "7.00")
+    assert [(v["title"], v["stock"]) for v in saved["variants"]] == [
+        ("S", 9),
+        ("L", None),
+        ("XL", None),
+    ]
+    desk.page.reload()
+    desk.heading("Turnstone")
+    expect(begun).to_have_count(0)
+
+
+def test_what_is_discarded_or_left_is_gone(desk: Desk) -> None:
+    begun = desk.page.get_by_text("What was begun here before is not saved yet.")
+    desk.open("/customers/new")
+    desk.label("Phone").fill("030 7")
+    desk.page.reload()
+    expect(begun).to_be_visible()
+    expect(desk.label("Phone")).to_have_value("030 7")
+    desk.button("Discard").click()
+    expect(desk.label("Phone")).to_have_value("")
+    desk.label("Phone").fill("030 8")
+    desk.page.get_by_role("link", name="Orders", exact=True).click()
+    desk.dialog.get_by_role("button", name="Leave").click()
+    desk.heading("Orders")
+    desk.open("/customers/new")
+    expect(desk.label("Phone")).to_have_value("")
+    expect(begun).to_have_count(0)
+
+
+def test_goods_that_were_scanned_are_added_once_over_a_reload(desk: Desk) -> None:
+    one = desk.api.product("Godwit", sku=sku("GOD"), variants=[{"stock": 1}])
+    desk.open("/products/receive")
+    desk.scan(sku("GOD"))
+    received = desk.page.get_by_label("Received of Godwit")
+    expect(received).to_have_value("1")
+    received.fill("4")
+    desk.page.reload()
+    expect(received).to_have_value("4")
+    # The answer is lost, and so is the page.
+    lost = "**/stock"
+    desk.page.route(lost, lambda route: (route.fetch(), route.abort()))
+    desk.button("Add to stock").click()
+    expect(desk.button("Try again")).to_be_visible()
+    desk.page.unroute(lost)
+    desk.page.reload()
+    expect(desk.page.locator(".toast").last).to_have_text("4 pieces added to the stock.")
+    assert desk.api.get(f"products/{one['id']}")["variants"][0]["stock"] == 5

@@ -24,6 +24,9 @@ BulkMode: TypeAlias = Literal["create", "upsert", "update"]
 CountStatus: TypeAlias = Literal["OPEN", "APPLIED", "CANCELLED"]
 """OPEN: it takes lines. APPLIED: a job changes the stock by its differences, or has done so."""
 
+CsvStyle: TypeAlias = Literal["comma", "semicolon"]
+"""comma: `a,1.50`. semicolon: `a;1,50`, for spreadsheets of countries with decimal commas."""
+
 CustomerSort: TypeAlias = Literal["-createdAt", "name", "-updatedAt", "updatedAt"]
 """The order of a list of customers."""
 
@@ -819,6 +822,9 @@ class CountedLine(TypedDict):
     """Pieces that are there."""
     add: NotRequired[bool | None]
     """Add them to what was counted before, such as on another shelf."""
+    before: NotRequired[int | None]
+    """What was shown as counted when this was entered; null: nothing. If it is not so any more,
+    because somebody else counted, the answer is 409 `count_changed`."""
 
 
 class CountedLines(TypedDict):
@@ -1045,6 +1051,8 @@ CreateReport = TypedDict(
         "from": "Required[str]",
         "to": "Required[str]",
         "productId": "NotRequired[str | None]",
+        "costs": "NotRequired[bool | None]",
+        "csv": "NotRequired[CsvStyle | None]",
         "clock": "NotRequired[MoneyClock | None]",
     },
 )
@@ -3567,6 +3575,10 @@ class ReportRow(TypedDict):
     """Sales: shipping of the orders, as charged."""
     kept: NotRequired[str]
     """Sales: money of closed or cancelled orders that did not go back."""
+    cost: NotRequired[str | None]
+    """Sales with `costs`: what the pieces cost, as far as known."""
+    profit: NotRequired[str | None]
+    """Sales with `costs`: net of the lines whose cost is known, less it; null: none is."""
     payments: NotRequired[str]
     """Money: payments that were recorded."""
     voids: NotRequired[str]
@@ -3603,6 +3615,10 @@ class ReportSums(TypedDict):
     """Sales: shipping of the orders, as charged."""
     kept: NotRequired[str]
     """Sales: money of closed or cancelled orders that did not go back."""
+    cost: NotRequired[str | None]
+    """Sales with `costs`: what the pieces cost, as far as known."""
+    profit: NotRequired[str | None]
+    """Sales with `costs`: net of the lines whose cost is known, less it; null: none is."""
     payments: NotRequired[str]
     """Money: payments that were recorded."""
     voids: NotRequired[str]

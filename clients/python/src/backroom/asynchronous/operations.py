@@ -637,9 +637,9 @@ class AsyncOperations:
     ) -> ImportJob | ReportJob | Job:
         """Get a job.
 
-        Its progress, and the first 100 errors; an import's report has all. A Reader gets the
-        `downloadUrl` of a report, but no other file, no preview and no samples of columns: they
-        may show what products cost.
+        Its progress, and the first 100 errors; an import's report has all. A Reader gets a
+        report without costs and its `downloadUrl`, but no other file, no preview and no samples
+        of columns: they may show what products cost.
 
         `GET /api/admin/jobs/{id}`, from the role READER on.
         """
@@ -2213,7 +2213,9 @@ class AsyncOperations:
 
         Keeps what was counted of up to 500 variants, and as `expected` the stock at this
         moment. Counting again replaces both; `add` adds to what was counted and leaves
-        `expected`, as for a second shelf, or a scan of each piece.
+        `expected`, as for a second shelf, or a scan of each piece. A line with a `before` that
+        is not so any more is 409 `count_changed`, with the `lines` as they are, and nothing is
+        kept.
 
         `PUT /api/admin/stock/counts/{id}/lines`, from the role STAFF on.
         """
