@@ -200,12 +200,12 @@ def _edit_ids(order: Order) -> list[str]:
 
 def _find_end(order: Order, line: Fields) -> WorkEnd | None:
     """Return what ends work on a line of an order; None: there is something to make."""
-    pieces = order.pieces[line["id"]]
+    pieces = order.pieces.get(line["id"])
     if order.fields["closedAt"]:
         return WorkEnd.CLOSE
     if order.status in GIVES_BACK:
         return WorkEnd.ORDER
-    if not line["make"]:
+    if pieces is None or not line["make"]:
         return WorkEnd.EDIT
     if pieces.to_ship:
         return None
@@ -295,8 +295,7 @@ def change_work(order: Order, line_id: str, wanted: WorkChange, by: str, now: st
         message = f"There is no work on a line {line_id[:100]!r}: it begins when the order is PAID."
         raise NotFound(message)
     work = card.work
-    has_left = card.state is WorkState.CANCELLED or work["closedBy"] == WorkEnd.SHIPMENT
-    if has_left or not is_worked_on(order):
+    if _find_end(order, card.line) or not is_worked_on(order):
         message = f"The work is {card.state}, and the order {order.status}: it cannot change."
         raise WorkClosed(message, state=card.state, closedBy=work["closedBy"])
     stage = sent.pop("stage", work["stage"])
@@ -311,8 +310,8 @@ def change_work(order: Order, line_id: str, wanted: WorkChange, by: str, now: st
             after = {**_end(after, WorkEnd.STAGE, now), "made": card.to_make}
     least = card.to_make if after["closedBy"] else 0
     if sent.get("made", work["made"]) != work["made"] and not least <= sent["made"] <= card.to_make:
-        reason = "the work is done" if least else "more are not wanted"
-        raise Invalid.field("made", "out_of_range", f"must be at most {card.to_make}: {reason}")
+        limit = f"{card.to_make}: the work is done" if least else f"at most {card.to_make}"
+        raise Invalid.field("made", "out_of_range", f"must be {limit}")
     if after == work:
         return order.work
     lines = {**order.work.lines, line_id: after}

@@ -285,6 +285,18 @@ def test_what_is_made_and_shipped_leaves_the_rest_to_processing(shop: Shop) -> N
     assert agrees(shop)
 
 
+def test_work_on_pieces_that_left_does_not_open_again(shop: Shop) -> None:
+    order = commissioned(shop, custom(), custom(title="Chain"))
+    moved(order, "stg_done")
+    part = {"lines": [order.first_line(quantity=1)]}
+    (sent,) = order.post("/shipments", part).json["shipments"]
+    answer = move(order, "stg_work")
+    assert (answer.json["code"], answer.json["closedBy"]) == ("work_closed", "stage")
+    assert order.post(f"/shipments/{sent['id']}/cancel", {}).status == 200
+    assert moved(order, "stg_work")["state"] == "OPEN"
+    assert agrees(shop)
+
+
 def test_done_work_of_a_shipped_order_is_closed(shop: Shop) -> None:
     order = commissioned(shop)
     moved(order, "stg_done")
