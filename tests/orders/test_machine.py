@@ -571,8 +571,8 @@ class Shopping(RuleBasedStateMachine):
             if item["pk"].startswith(("list#order#", "word#order#"))
         )
         assert entries == Counter(
-            # All, its status, source and payment, and its customer's.
-            {f"list {id}": 4 + bool(item["customer"]) for id, item in records.items()}
+            # All by date and by last change, its status, source and payment, and its customer's.
+            {f"list {id}": 5 + bool(item["customer"]) for id, item in records.items()}
             | {f"word {id}": len(item["index"]["words"].split()) for id, item in records.items()}
         )
         for id, order in self.orders.items():
