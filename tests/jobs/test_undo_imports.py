@@ -108,6 +108,9 @@ def test_a_product_that_an_undo_creates_again_is_newer_than_what_was_deleted(
         job = jobs.undone(job)
         assert jobs.counted(job) == {"created": 1}
         answer = jobs.shop.get(path)
+        changed = f"{PRODUCTS}?sort=updatedAt&updatedFrom={versions[-1]['updatedAt']}&cursor=*"
+        (found,) = jobs.shop.get(changed).json["data"]
+        assert found["updatedAt"] > versions[-1]["updatedAt"]
         versions.append(answer.json)
         tags.append(answer.headers["ETag"])
     times = [version["updatedAt"] for version in versions]
