@@ -18,7 +18,8 @@ _ALWAYS = (1980, 1, 1, 0, 0, 0)  # the time of each file, so that equal layers a
 def build(cache: Path) -> Path:
     """Return the zip of the layer, made of the pinned wheel if `cache` does not have it."""
     version = f"{sys.version_info[0]}.{sys.version_info[1]}"
-    pinned = hashlib.sha256(_REQUIREMENTS.read_bytes() + version.encode()).hexdigest()[:16]
+    made_of = _REQUIREMENTS.read_bytes() + Path(__file__).read_bytes() + version.encode()
+    pinned = hashlib.sha256(made_of).hexdigest()[:16]
     made = cache / f"layer-{pinned}.zip"
     if not made.exists():
         cache.mkdir(parents=True, exist_ok=True)
@@ -71,6 +72,8 @@ def _write_layer(wheel: Path, target: Path) -> None:
         zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as layer,
     ):
         for each in sorted(source.infolist(), key=lambda one: one.filename):
+            if "avif" in each.filename.lower():
+                continue  # a third of it, for a format that no picture has
             info = zipfile.ZipInfo(f"python/{each.filename}", _ALWAYS)
             info.external_attr, info.compress_type = 0o755 << 16, zipfile.ZIP_DEFLATED
             layer.writestr(info, source.read(each))

@@ -29,6 +29,7 @@ STATEMENTS: Final = (
     Statement("The shop does its main job.", shop.main_job),
     Statement("A file is imported by form.", shop.import_by_form),
     Statement("A file is imported by S3, at the region's own address.", shop.import_by_s3),
+    Statement("An uploaded picture is rendered, and seen by everybody.", shop.picture_by_s3),
     Statement("The bucket refuses plain HTTP.", shop.https_only, "it has no HTTPS"),
     Statement(
         "Conflicts and throttles under load cost nobody an order.",

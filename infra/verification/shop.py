@@ -1,5 +1,6 @@
 """Checks by requests to the API, and by files."""
 
+import base64
 import re
 import secrets
 import statistics
@@ -15,6 +16,11 @@ from infra import stacks
 from infra.verification.stage import Stage, encode_form, send_request, wait_until
 from infra.verification.statements import DoesNotHoldError
 
+# A PNG of 16 × 16 pixels.
+_PICTURE = (
+    "iVBORw0KGgoAAAANSUhEUgAAABAAAAAQAQAAAAA3iMLMAAAAD0lEQVR42mP8z8DEQAICADIBAR/gNlhXAAAAAElFTkSu"
+    "QmCC"
+)
 _CSV = "slug,name,price,sku,status,stock\n"
 _ORDERS, _AT_ONCE = 100, 10  # of the load
 _WARM = 10  # requests of each kind
@@ -118,6 +124,30 @@ def import_by_s3(stage: Stage) -> str:
     if posted.status not in {200, 201, 204}:
         raise DoesNotHoldError(f"{host} answered {posted.status}: {posted.text.decode()[:300]}")
     return f"{_check_import(stage.wait_for_job(upload['jobId']), 3)}, uploaded to {host}"
+
+
+def picture_by_s3(stage: Stage) -> str:
+    """Check that a picture is rendered, and that everybody sees it, and nobody the list of all."""
+    file = base64.b64decode(_PICTURE)
+    new = {"name": "verify.png", "contentType": "image/png", "bytes": len(file)}
+    made = stage.call_json("POST", "/pictures", new, role="STAFF")
+    body, kind = encode_form(made["upload"]["fields"], file)
+    send_request("POST", made["upload"]["url"], body, {"Content-Type": kind})
+    path = f"/pictures/{made['id']}"
+
+    def find_ended() -> Any:
+        picture = stage.call_json("GET", path)
+        return picture if picture["status"] != "WAITING" else None
+
+    picture = wait_until(find_ended, 120, "the picture is still WAITING")
+    if picture["status"] != "READY":
+        raise DoesNotHoldError(f"the picture is {picture['status']}: {picture['error']}")
+    seen = send_request("GET", picture["sizes"]["small"])
+    listed = send_request("GET", picture["sizes"]["small"].partition("pic_")[0])
+    stage.call_json("DELETE", path)
+    if (seen.status, listed.status) != (200, 403):
+        raise DoesNotHoldError(f"a picture is {seen.status}, their list {listed.status}")
+    return f"{seen.headers['Content-Type']} of {len(seen.text)} bytes, and their list is 403"
 
 
 def under_load(stage: Stage) -> str:

@@ -22,6 +22,7 @@ pytestmark = pytest.mark.thorough
 ANY = f"backroom-{STAGE}*"
 DELIVER, RUN_JOB = f"backroom-{STAGE}-deliver", f"backroom-{STAGE}-run_job"
 CHUNK, DEAD = f"backroom-{STAGE}-import_chunk", f"backroom-{STAGE}-import_dead_letters"
+API = f"backroom-{STAGE}"
 COUNTS, RENDER = f"backroom-{STAGE}-check_counts", f"backroom-{STAGE}-render_file"
 AGAIN = "sqs:ChangeMessageVisibility"
 # Granted and not asked for by our code: (function, action, end of the resource) → why.
@@ -39,6 +40,7 @@ UNASKED = {
     (DEAD, "lambda:InvokeFunction", "plan_import"): "a planner that was refused: not on the tour",
     (CHUNK, AGAIN, "import-chunks"): "a failed step is repeated soon; none fails on the tour",
     (CHUNK, "s3:GetObject", "/imports/*"): "a copy's source is not recorded",
+    (API, "s3:PutObject", "/uploads/*"): "a browser posts the form that the API has signed",
     (COUNTS, "dynamodb:DeleteItem", "*"): "a picture is deleted after 90 days without use",
     (COUNTS, "dynamodb:PutItem", "outbox"): "a picture is deleted after 90 days without use",
     (RENDER, "s3:PutObject", "/uploads/*"): "an upload whose event was lost: not on the tour",
