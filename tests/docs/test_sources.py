@@ -76,6 +76,14 @@ def test_the_index_of_decisions_has_each() -> None:
     assert {note.name for note in index.parent.glob("*.md") if note != index} <= linked
 
 
+def test_a_release_has_at_most_40_lines_of_the_changelog() -> None:
+    releases = (PROJECT / "CHANGELOG.md").read_text(encoding="utf-8").split("\n## ")[1:]
+    assert releases
+    for release in releases:
+        _, *lines = filter(None, release.splitlines())
+        assert len(lines) <= 40, lines[0]
+
+
 def test_a_page_of_more_than_2_000_words_begins_with_its_contents() -> None:
     missing = []
     for page in (PROJECT / "docs").rglob("*.md"):
