@@ -107,6 +107,17 @@ def test_an_edit_and_back_again_leaves_the_stock_as_it_was(
     agrees(shop)
 
 
+def test_a_line_that_was_made_in_between_takes_all_its_pieces(shop: Shop) -> None:
+    """Though it was sold without the stock (SKIP): an edit has decided that it takes them."""
+    id = variant(shop, 10)
+    order = placed(shop, line(id, 3), stockPolicy="SKIP")
+    for change, stock in (({"quantity": 1}, 10), ({"make": True}, 10), ({"make": False}, 9)):
+        assert order.edit(change=[order.first_line(**change)]).status == 200
+        assert stock_of(shop, id) == stock
+    assert order.edit(change=[order.first_line(quantity=3)]).status == 200
+    assert stock_of(shop, id) == 7
+
+
 @pytest.mark.parametrize("policy", ["CHECK", "FORCE", "SKIP"])
 def test_a_line_takes_what_a_model_says_on_any_way_of_edits_and_refunds(
     shop: Shop, dynamodb: Double, policy: str
