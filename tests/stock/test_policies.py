@@ -107,6 +107,20 @@ def test_an_edit_and_back_again_leaves_the_stock_as_it_was(
     agrees(shop)
 
 
+@pytest.mark.parametrize(("shipped", "stock"), [(0, 1), (1, 0), (2, 0)])
+def test_a_refund_returns_no_piece_that_is_at_the_customer(
+    shop: Shop, shipped: int, stock: int
+) -> None:
+    """Of three pieces one was there. What was shipped first is what was taken."""
+    id = variant(shop, 1)
+    order = placed(shop, line(id, 3), stockPolicy="FORCE", paymentStatus="PAID")
+    if shipped:
+        parts = {"lines": [order.first_line(quantity=shipped)]}
+        assert order.post("/shipments", parts).status == 201
+    assert order.refund(amount="0.01", lines=[order.first_line(quantity=1)]).status == 201
+    assert stock_of(shop, id) == stock
+
+
 def test_a_line_that_was_made_in_between_takes_all_its_pieces(shop: Shop) -> None:
     """Though it was sold without the stock (SKIP): an edit has decided that it takes them."""
     id = variant(shop, 10)
