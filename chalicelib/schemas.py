@@ -45,6 +45,7 @@ from typing_extensions import TypedDict, get_type_hints
 PAGE_SIZE = 20
 LARGEST_PAGE = 100
 
+_SEEN = r"[^\x00-\x20\x7f-\xa0]"  # of the description: a text that is not blank
 _UNSEEN = frozenset({"Cc", "Cf", "Zl", "Zp", "Zs"})  # categories of Unicode
 
 T = TypeVar("T")
@@ -128,7 +129,7 @@ class Stripped(Input):
             for one in field.get("anyOf", [field]):
                 text = one.get("items", one)
                 if text.get("type") == "string" and text.get("minLength"):
-                    text.setdefault("pattern", r"\S")  # blanks alone have no length
+                    text.setdefault("pattern", _SEEN)  # blanks alone have no length
         return schema
 
 
@@ -309,7 +310,21 @@ def _without_underscores(sent: object) -> object:
     return sent
 
 
-NUMBER = BeforeValidator(_without_underscores)  # for a Decimal
+@dataclass(frozen=True)
+class _Number(BeforeValidator):
+    """A validator of a Decimal, which may come as text; the description has the text's form."""
+
+    def __get_pydantic_json_schema__(
+        self, core: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        schema = handler(core)
+        for option in schema.get("anyOf", ()):
+            if option.get("type") == "string":
+                option["pattern"] = r"^-?[0-9]{1,30}(\.[0-9]+)?$"
+        return schema
+
+
+NUMBER = _Number(_without_underscores)
 # true or false, and nothing that looks like it; null is false.
 Flag = Annotated[bool, null_is(False), Field(strict=True)]
 

@@ -46,6 +46,7 @@ from chalicelib.schemas import (
     Sparse,
     Stripped,
     about,
+    described_as,
     length,
     not_empty,
     null_is,
@@ -687,7 +688,9 @@ def _parse_day(value: str) -> str:
 
 _DAY: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 Day = Annotated[
-    str, AfterValidator(_parse_day), Field(json_schema_extra={"format": "date"}, max_length=40)
+    str,
+    AfterValidator(_parse_day),
+    Field(json_schema_extra={"format": "date", "pattern": "^(20[0-9]{2}|2100)-"}, max_length=40),
 ]
 
 
@@ -929,7 +932,9 @@ def _check_https(value: str) -> str:
     return value
 
 
-_HttpsUrl = Annotated[str, length(URL_CHARACTERS), AfterValidator(_check_https)]
+_HttpsUrl = Annotated[
+    str, length(URL_CHARACTERS), AfterValidator(_check_https), described_as("^https://[^\\s/]+")
+]
 _CarrierName = Annotated[str, SEEN, length(50, 1)]
 
 

@@ -339,7 +339,7 @@ Url = Annotated[
     Field(
         min_length=1, max_length=LONGEST_URL, description="https:// and a public host; no redirects"
     ),
-    described_as(r"^https?://[^\s\\#@]+$"),
+    described_as(r"^https?://[A-Za-z0-9.:\[\]-]+([/?][^\s\\#]*)?$"),
 ]
 _each_once: Final = AfterValidator(lambda events: list(dict.fromkeys(events)))
 Events = Annotated[list[EventKind], Field(min_length=1), _each_once]

@@ -4,6 +4,7 @@
 the description: no server error, and no other status, type, shape or header.
 """
 
+import os
 import subprocess
 import sys
 import tempfile
@@ -13,6 +14,7 @@ from urllib.request import urlopen
 from tests.support.running import Stack, free_port, running, tool
 
 _PLENTY = "1000000"  # requests a minute, so that not every answer is a 429
+_PROJECT = Path(__file__).resolve().parents[2]
 _CONFIGURED = Path(__file__).with_name("schemathesis.toml")  # what it may find, with the reasons
 
 
@@ -37,6 +39,11 @@ def fuzz(stack: Stack, seconds: int, *options: str) -> subprocess.CompletedProce
         return subprocess.run(
             command,
             cwd=elsewhere,
+            env={
+                **os.environ,
+                "PYTHONPATH": str(_PROJECT),
+                "SCHEMATHESIS_HOOKS": "tests.e2e.described_limits",
+            },
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
