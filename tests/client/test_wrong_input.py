@@ -52,7 +52,12 @@ def verbs(
 
 COMMAND = typer.main.get_command(commands.app)
 ALL = dict(verbs(COMMAND))
-FINE = {"file": "good.csv", "files": "good.csv", "what": "products", "forward_to": "http://127.0.0.1:9/"}
+FINE = {
+    "file": "good.csv",
+    "files": "good.csv",
+    "what": "products",
+    "forward_to": "http://127.0.0.1:9/",
+}
 FINE |= {"role": "STAFF", "quantity": "1", "kind": "sales"}
 NEEDED = {"deliveries", "amount"}  # one of several options is
 
