@@ -4,7 +4,7 @@
 //
 //   start    what every page needs, and Home
 //   common   what several of the following need
-//   lists, records, stock, rest, search    each with its pages, loaded when one of them is opened
+//   lists, production, records, stock, rest, search    each with its pages, loaded when one of them is opened
 //   dialogs  loaded when one of them is opened
 //
 // esbuild makes a chunk of the modules that the same scripts need. Every script but the first imports the start and
@@ -20,7 +20,7 @@ const HERE = dirname(fileURLToPath(import.meta.url));
 const SRC = join(HERE, "src");
 const TARGET = join(HERE, "../chalicelib/console/static");
 const START = "app.js";
-const SCRIPTS = ["dialogs.js", "lists.js", "records.js", "rest.js", "search.js", "stock.js"];
+const SCRIPTS = ["dialogs.js", "lists.js", "production.js", "records.js", "rest.js", "search.js", "stock.js"];
 const OPTIONS = {
   absWorkingDir: SRC,
   bundle: true,

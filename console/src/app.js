@@ -14,8 +14,9 @@ import { skeleton } from "./parts/page.js";
 
 const SKELETON_AFTER = 80; // milliseconds in which nothing was drawn
 const LISTS = ["customers", "orders", "products"];
-const RECORDS = ["customer", "new-order", "order", "product"];
-const STOCK = ["count", "counts", "low-stock", "receive"];
+const PRODUCTION = ["due", "production", "stages"];
+const RECORDS = ["customer", "new-order", "order"];
+const STOCK = ["count", "counts", "low-stock", "product", "receive"];
 
 let visit = null;
 
@@ -105,6 +106,7 @@ function importScriptOf(page) {
   if (page === "home") return { home };
   if (LISTS.includes(page)) return import("./lists.js");
   if (STOCK.includes(page)) return import("./stock.js");
+  if (PRODUCTION.includes(page)) return import("./production.js");
   return RECORDS.includes(page) ? import("./records.js") : import("./rest.js");
 }
 

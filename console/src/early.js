@@ -28,7 +28,8 @@ const path = location.hash.slice(2).split("?")[0];
 if (path) {
   preload(COMMON);
   if (/^(customers|orders|products)$/.test(path)) preload("lists.js");
-  else if (/^(customers|orders|products)\/(new$|\w+_)/.test(path)) preload("records.js");
+  else if (/^(customers|orders)\/(new$|\w+_)/.test(path)) preload("records.js");
   else if (/^products\//.test(path)) preload("stock.js");
+  else if (/^(production|orders\/due|settings\/production)$/.test(path)) preload("production.js");
   else preload("rest.js");
 }

@@ -6,6 +6,7 @@ export const MENU = [
     items: [
       ["/", "Home", "home"],
       ["/orders", "Orders", "box"],
+      ["/production", "Production", "made"],
       ["/products", "Products", "tag"],
       ["/customers", "Customers", "people"],
       ["/reports", "Reports", "chart"],

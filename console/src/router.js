@@ -16,8 +16,10 @@ const PAGES = [
   ["/jobs/:id", "job"],
   ["/orders", "orders"],
   ["/orders/new", "new-order", "STAFF"],
+  ["/orders/due", "due"],
   ["/orders/shipments", "shipments"],
   ["/orders/:id", "order"],
+  ["/production", "production"],
   ["/reports", "reports"],
   ["/customers", "customers"],
   ["/customers/:id", "customer"],
@@ -26,6 +28,7 @@ const PAGES = [
   ["/settings/developer/deliveries", "deliveries", "ADMIN"],
   ["/settings/developer/deliveries/:id", "delivery", "ADMIN"],
   ["/settings/keys", "keys", "OWNER"],
+  ["/settings/production", "stages", "ADMIN"],
 ];
 
 let shown = null;

@@ -23,6 +23,7 @@ const WORDS = {
 };
 const PAGES = [
   ["New order", "/orders/new", "create sale till"],
+  ["Due orders", "/orders/due", "overdue"],
   ["Add product", "/products/new", "create new"],
   ["Add customer", "/customers/new", "create new"],
   ["Low stock", "/products/low-stock", "reorder"],

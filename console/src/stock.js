@@ -1,6 +1,7 @@
-// The script of the pages about stock.
+// The script of the pages about products and their stock.
 
 export { show as count } from "./pages/count.js";
 export { show as counts } from "./pages/counts.js";
 export { show as "low-stock" } from "./pages/low-stock.js";
+export { show as product } from "./pages/product.js";
 export { show as receive } from "./pages/receive.js";

@@ -80,6 +80,13 @@ async function draw(visit) {
           late <= MOST && `of ${plural(late, "order")}`,
           `dated more than ${OVERDUE} days ago`,
         ),
+        shop.production.open > 0 &&
+          tile(
+            "Production",
+            h.a({ href: link("/production") }, `${number(shop.production.open)} open`),
+            shop.production.overdue > 0 && h.a({ href: link("/production", { due: "overdue" }) }, `${number(shop.production.overdue)} overdue`),
+            shop.production.today > 0 && h.a({ href: link("/production", { due: "today" }) }, `${number(shop.production.today)} due today`),
+          ),
         tile(
           "Low stock",
           h.a({ href: link("/products/low-stock") }, few(shop.lowStock.length, isCut ? 0 : undefined)),

@@ -43,7 +43,7 @@ export async function show(visit) {
   const record = new Record(visit, {
     path: `admin/orders/${encodeURIComponent(visit.params.id)}`,
     what: "order",
-    fields: ({ trackingNumber, salesRepId, note, tags }) => ({ trackingNumber, salesRepId, note, tags }),
+    fields: ({ trackingNumber, salesRepId, dueOn, note, tags }) => ({ trackingNumber, salesRepId, dueOn, note, tags }),
     watched: ({ status }) => ({ status }),
     draw: () => page(visit, record, webhooks),
   });
@@ -75,6 +75,7 @@ function page(visit, record, webhooks) {
   const steps = isStaff && !order.closedAt ? moves : [];
   const next = nextStep();
   let drawn = () => {};
+  const due = h.span();
 
   visit.draw(
     {
@@ -95,7 +96,7 @@ function page(visit, record, webhooks) {
       ],
     },
     SHOP && h.p({ class: "paper strong" }, SHOP),
-    h.p({ class: "soft small about" }, dateTime(order.orderDate), ` · ${words(order.source)}`),
+    h.p({ class: "soft small about" }, dateTime(order.orderDate), ` · ${words(order.source)}`, due),
     progress(),
     its.card(next?.work),
     h.div(
@@ -111,6 +112,9 @@ function page(visit, record, webhooks) {
   );
   drawn();
 
+  if (order.dueOn || order.lineItems.some(({ make, dueOn }) => make || dueOn))
+    visit.fill(due, async () => (await import("../production.js")).drawWork(visit, record));
+
   // What is done next is the one main button: money that is owed, until an agreed deposit is there; then what is to be
   // made, or to be shipped; else the next status.
   function nextStep() {
@@ -118,8 +122,9 @@ function page(visit, record, webhooks) {
     if (its.mayTake && (steps.length === 0 || !order.deposit?.isReached)) return act(its.take, "Take payment");
     if (steps.length === 0)
       return its.mayGiveBack && Number(order.balanceDue) < 0 ? act(its.giveBack, "Refund") : null;
-    const isToMake = order.source === "PRIVATE_COMMISSION" || order.lineItems.some(({ make, toShip }) => make && toShip > 0);
-    const isToShip = order.status === "PAID" && !isOwed;
+    const isMade = Boolean(order.producedAt);
+    const isToMake = !isMade && (order.source === "PRIVATE_COMMISSION" || order.lineItems.some(({ make, toShip }) => make && toShip > 0));
+    const isToShip = (order.status === "PAID" || isMade) && !isOwed;
     const wanted = isToMake ? "IN_PRODUCTION" : isToShip ? "SHIPPED" : null;
     const status = steps.find((each) => each === wanted) ?? steps.find((each) => each !== "IN_PRODUCTION");
     return { status, button: moving(status, "main") };
@@ -210,6 +215,7 @@ function page(visit, record, webhooks) {
                 line.refundedQuantity > 0 &&
                   h.div({ class: "soft small ordered" }, `${number(line.refundedQuantity)} refunded`),
                 line.note && h.div({ class: "soft small" }, h.bdi(line.note)),
+                (line.make || line.dueOn) && h.div({ class: "small", "data-work": line.id }),
               ),
           },
           { title: "Quantity", cell: pieces, class: "number" },
@@ -321,6 +327,7 @@ function page(visit, record, webhooks) {
   function details() {
     const read = (typed) => ({
       trackingNumber: typed.trackingNumber.trim() || null,
+      dueOn: typed.dueOn || null,
       salesRepId: repOf(typed.salesRepId) || null,
       note: typed.note.trim() || null,
       tags: tagsOf(typed.tags),
@@ -330,6 +337,7 @@ function page(visit, record, webhooks) {
     const node = form({
       fields: [
         plain("note", { rows: 3, wide: true }),
+        plain("dueOn", { label: "Due", type: "date", readonly: !EDITABLE.includes(order.status) }),
         used("tag", "tags", order.tags.join(", "), { hint: "Separate with commas.", several: true }),
         h.details(
           { class: "whole" },

@@ -5,6 +5,7 @@ import { amountOf, decimal } from "./amount.js";
 import { money, whole } from "../format.js";
 import { previewed } from "./dialog-form.js";
 import { field, values } from "./form.js";
+import { madeFields } from "./made.js";
 import { once } from "./once.js";
 import { discountOf, orderLines } from "./order-lines.js";
 import { shortage } from "./shortage.js";
@@ -18,6 +19,10 @@ export function editItems(visit, record, left = []) {
   const had = off ? (off.percent === null ? off.amount : `${off.percent} %`) : "";
   const added = orderLines(visit, { label: "Add a product", changed: () => later() });
   const { find } = added;
+  const made = order.lineItems.map((line, at) => madeFields({ line, name: (each) => `change.${at}.${each}`, of: line.title, oninput: () => later() }));
+  // Offered when the workshop has begun.
+  const unlock = field({ name: "unlock", label: "The workshop has begun: change it anyway", type: "checkbox", wide: true });
+  unlock.hidden = true;
   const { node, later } = previewed(visit, `Edit order #${order.number}`, {
     hint: "Change an item or an amount.",
     fields: [
@@ -32,6 +37,7 @@ export function editItems(visit, record, left = []) {
             hint: "0 removes it.",
           }),
           amount(`change.${at}.price`, price, { label: `Price of ${title}` }),
+          h.div({ class: "whole" }, made[at].open, made[at].node),
         ),
       ),
       h.div({ class: "whole" }, added.nodes),
@@ -39,10 +45,11 @@ export function editItems(visit, record, left = []) {
       amount("shipping", order.shipping),
       amount("tax", "", { hint: `${money(order.tax)} now.` }),
       field({ name: "reason", wide: true, required: true }),
+      unlock,
     ],
     submit: "Save changes",
     asked,
-    isBlank: (body) => Object.keys(body).length === 1,
+    isBlank: (body) => Object.keys(body).every((name) => ["reason", "unlock"].includes(name)),
     async ready() {
       await find.settled();
       if (find.missed()) throw new Error("A product that was searched for is not added. Add or dismiss it first.");
@@ -72,6 +79,7 @@ export function editItems(visit, record, left = []) {
           lineItemId: id,
           ...(pieces !== quantity && { quantity: pieces }),
           ...(cost && cost !== price && { price: cost }),
+          ...made[at].changes(),
         };
       })
       .filter((line) => Object.keys(line).length > 1);
@@ -85,6 +93,7 @@ export function editItems(visit, record, left = []) {
       ...(less !== had && { discount }),
       ...(shipping !== order.shipping && { shipping }),
       ...(typed.tax.trim() && { tax: amountOf(typed.tax) }),
+      ...(typed.unlock && { unlock: true }),
       reason: typed.reason.trim(),
     };
   }
@@ -97,6 +106,10 @@ export function editItems(visit, record, left = []) {
       if (refusal.status === 412) {
         await record.load();
         throw new Error("This order was changed meanwhile. Nothing was saved: close this, and look at it again.");
+      }
+      if (refusal.code === "spec_locked") {
+        unlock.hidden = false;
+        refusal.message = "The workshop has begun to make this.";
       }
       if (refusal.code === "tax_required")
         refusal.errors = [{ field: "tax", message: `is required. In proportion it is ${refusal.body.proposed}` }];

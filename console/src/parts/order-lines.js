@@ -5,6 +5,7 @@ import { amountOf, decimal } from "./amount.js";
 import { whole } from "../format.js";
 import { field } from "./form.js";
 import { icon } from "./icon.js";
+import { madeFields } from "./made.js";
 import { announce } from "./notice.js";
 import { notForSale, variantFinder, variantName } from "./variants.js";
 
@@ -35,7 +36,7 @@ export function orderLines(visit, { changed, ...more }) {
   const CUSTOM = { product: { status: "ACTIVE" }, variant: { id: null, price: "", sku: null, stock: null } };
   let customs = 0;
 
-  function append({ product, variant }) {
+  function append({ product, variant, isMade = false }) {
     const isCustom = variant.id === null;
     if (isCustom) customs += 1;
     const name = isCustom ? `custom item ${customs}` : variantName({ product, variant });
@@ -63,7 +64,8 @@ export function orderLines(visit, { changed, ...more }) {
       class: "small quiet",
       "aria-label": `Add a note to ${name}`,
     });
-    line.fields = { quantity, price, note, ...(title && { title }) };
+    line.made = madeFields({ product, name: String, of: name, oninput: update });
+    line.fields = { quantity, price, note, ...line.made.fields, ...(title && { title }) };
     line.quantity = quantity.querySelector("input");
     line.price = price.querySelector("input");
     line.node = h.div(
@@ -79,14 +81,17 @@ export function orderLines(visit, { changed, ...more }) {
             .join(" · "),
         ),
         line.short,
+        line.made.open,
         noting,
         note,
+        line.made.node,
       ),
       quantity,
       price,
       button(icon("remove"), remove, { class: "quiet", "aria-label": `Remove ${name}` }),
     );
     lines.push(line);
+    if (isMade) line.made.reveal();
     node.append(line.node);
     announce(`${name} added.`);
     update();
@@ -118,9 +123,9 @@ export function orderLines(visit, { changed, ...more }) {
   // Errors such as `lineItems.2.price` find their line, because the fields are renamed.
   function update() {
     node.style.setProperty("--line-columns", "minmax(0, 1fr) 5rem 7rem 2.25rem");
-    lines.forEach(({ fields, variant, quantity, short }, at) => {
+    lines.forEach(({ fields, variant, quantity, short, made }, at) => {
       for (const [name, each] of Object.entries(fields)) each.dataset.field = `lineItems.${at}.${name}`;
-      const isShort = variant.stock !== null && Number(quantity.value) > variant.stock;
+      const isShort = variant.stock !== null && !made.read().make && Number(quantity.value) > variant.stock;
       replace(short, isShort && `Only ${variant.stock} in stock`);
     });
     changed();
@@ -139,9 +144,10 @@ export function orderLines(visit, { changed, ...more }) {
     add,
     lines,
     read: () =>
-      lines.map(({ variant, title, quantity, price, note }) => ({
+      lines.map(({ variant, title, quantity, price, note, made }) => ({
         ...(title ? { title: title.value.trim() } : { variantId: variant.id }),
         ...(note.value.trim() && { note: note.value.trim() }),
+        ...(made.isOpen() && made.read()),
         quantity: whole(quantity.value.trim()),
         price: priceOf({ variant, price }) || null,
       })),
@@ -159,9 +165,10 @@ export function orderLines(visit, { changed, ...more }) {
         .filter(({ more }) => more > 0),
     // What `restore` needs, besides what the fields hold.
     kept: () =>
-      lines.map(({ product: { status, name, variants = [] }, variant }) => ({
-        product: { status, name, variants: variants.map(() => null) },
+      lines.map(({ product: { status, name, variants = [], madeToOrder, leadDays, specification }, variant, made }) => ({
+        product: { status, name, variants: variants.map(() => null), madeToOrder, leadDays, specification },
         variant,
+        isMade: made.isOpen(),
       })),
     restore: (pieces) => pieces.forEach(append),
     // The names of products that the shop does not sell now.

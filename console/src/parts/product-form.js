@@ -14,7 +14,7 @@ import { rows } from "./rows.js";
 import { differing } from "./stale.js";
 import { PRODUCT_STATUSES } from "../facts.js";
 
-const BLANK = { status: "DRAFT", published: true, tags: [], variants: [], images: [], seo: {} };
+const BLANK = { status: "DRAFT", published: true, tags: [], variants: [], images: [], specification: [], seo: {} };
 const TEXTS = [
   "name",
   "slug",
@@ -108,6 +108,18 @@ export function productForm(product, visit = null) {
     options: optionsOf(REASONS, "Received (+) or damaged (-)"),
   });
   reason.hidden = true;
+  const details = rows({
+    name: "specification",
+    what: "detail",
+    add: "Add a detail",
+    widths: "minmax(0, 1fr) 6.5rem minmax(0, 1fr) 2.25rem",
+    columns: [
+      { name: "name", label: "Name", placeholder: "Size" },
+      { name: "required", label: "Required", options: [["", "Optional"], ["yes", "Required"]] },
+      { name: "choices", label: "Choices", placeholder: "any, or S, M, L" },
+    ],
+    start: own.specification.map(({ name, required, choices }) => ({ name, required: required ? "yes" : "", choices: choices.join(", ") })),
+  });
   // A scanner ends with Enter, which would save the product half entered.
   function toNext(event) {
     if (event.key !== "Enter" || event.ctrlKey || event.metaKey) return;
@@ -156,6 +168,16 @@ export function productForm(product, visit = null) {
         reason,
       ),
       card("Images", images.node),
+      card(
+        "Made to order",
+        h.div(
+          { class: "fields" },
+          text("madeToOrder", { label: "Made when it is ordered", type: "checkbox", hint: "It takes no stock." }),
+          text("leadDays", { label: "Days until it is due", inputmode: "numeric", placeholder: "no date" }),
+        ),
+        h.p({ class: "hint" }, "What has to be known to make it, such as a size."),
+        details.node,
+      ),
     ),
     h.div(
       card(
@@ -212,6 +234,9 @@ export function productForm(product, visit = null) {
     return {
       ...said,
       published: node.querySelector("[name=published]").checked,
+      madeToOrder: node.querySelector("[name=madeToOrder]").checked,
+      leadDays: orNull(whole(typed("leadDays"))),
+      specification: details.read().map(({ typed: { name, required, choices } }) => ({ name, required: required === "yes", choices: tagsOf(choices) })),
       tags: tagsOf(typed("tags")),
       lowStockThreshold: orNull(whole(typed("lowStockThreshold"))),
       seo: { title: orNull(typed("seo.title")), description: orNull(typed("seo.description")) },
@@ -238,7 +263,7 @@ export function productForm(product, visit = null) {
       move: { variantId: row.id, by: Number(stock), reason: why || (Number(stock) > 0 ? ARRIVED : GONE) },
     }));
   }
-  return { node, read, moves, reason, reveal: variants.reveal, lists: [variants, images], isAlone };
+  return { node, read, moves, reason, reveal: variants.reveal, lists: [variants, images, details], isAlone };
 }
 
 // Only what differs is sent, so an edit of the name never writes an old stock over a sale.

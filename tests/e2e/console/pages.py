@@ -17,6 +17,9 @@ def filled(owner: Api) -> list[str]:
     person |= {"firstName": "Donaudampfschifffahrtsgesellschaft" * 2}
     known = owner.post("customers", person)
     order = owner.order(product, customer={"id": known["id"]}, shippingAddress=address)
+    made = {"title": LONG_NAME, "price": 5, "quantity": 2, "make": True, "dueOn": "2026-01-02"}
+    paid = {"paymentStatus": "PAID", "paymentMethod": "CASH"}
+    owner.post("orders", {"lineItems": [made], "customer": {"id": known["id"]}, **paid})
     other = owner.post("customers", {"firstName": "Without", "lastName": "Orders"})
     edit = {"ids": [product["id"]], "change": {"addTags": ["read"]}}
     edited = owner.post("products/bulk-edit", edit)["jobId"]
@@ -38,8 +41,10 @@ def filled(owner: Api) -> list[str]:
         "/products/low-stock",
         f"/products/{product['id']}",
         "/orders",
+        "/orders/due",
         "/orders/shipments",
         f"/orders/{order['id']}",
+        "/production",
         "/customers",
         "/customers?search=nobody",
         f"/customers/{known['id']}",
@@ -53,4 +58,5 @@ def filled(owner: Api) -> list[str]:
         f"{developer}/deliveries?webhook={webhook['id']}",
         f"{developer}/deliveries/{delivery['id']}",
         "/settings/keys",
+        "/settings/production",
     ]
