@@ -29,7 +29,7 @@ const CLOCKS = {
 const MONEY_CLOCKS = [["recorded", "Recorded"], ["received", "Received"]];
 const NONE = { product: "Custom items", salesRep: "No sales rep", paymentMethod: "No method" };
 const COUNTS = ["orders", "pieces"];
-const COSTS = ["cost", "profit"]; // no column where no cost is known
+const RARE = ["shipping", "kept"]; // no column of zeros, so that the profit is in sight
 const CHARTED = 12; // rows of a chart
 const CSV = [["comma", "1234.50, between commas"], ["semicolon", "1234,50, between semicolons"]];
 const KEPT = "backroom-csv";
@@ -151,7 +151,7 @@ export async function show(visit) {
 // The rows of a job's report; `about` is what was asked.
 function drawn({ report, about }) {
   const { rows, totals, truncated } = report;
-  const columns = report.columns.filter((name) => !COSTS.includes(name) || totals[name] !== null);
+  const columns = report.columns.filter((name) => totals[name] !== null && (!RARE.includes(name) || Number(totals[name]) !== 0));
   if (rows.length === 0) return empty("Nothing in this period", "Choose other days.");
   const most = Math.max(...rows.map(({ net }) => Number(net)), 0) || 1;
   const shown = (row, name) => (COUNTS.includes(name) ? number(row[name]) : money(row[name]));
