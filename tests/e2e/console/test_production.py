@@ -248,7 +248,7 @@ def test_what_is_made_is_said_with_the_product_the_order_and_its_edit(desk: Desk
     accessible(desk)
     desk.open("/")
     desk.page.get_by_role("link", name="overdue").last.click()
-    expect(card(desk, order, "In work")).to_have_count(1)
+    expect(card(desk, order, "To do")).to_contain_text("Engraving")
 
 
 def test_an_admin_names_the_stages_and_one_in_use_stays(desk: Desk) -> None:
