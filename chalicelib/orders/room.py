@@ -31,7 +31,7 @@ _MOST_ITEMS: Final = 97  # of a commit: three are room for what others add
 _PIECES: Final = '"shippedQuantity": %d, "toShip": %d, '
 _SHIPPING: Final = '"shippingStatus": "%s", "shipments": %s, '
 _MOST_PRODUCTS_WITH_NUMBER: Final = 50  # of an order whose commit also takes its number
-_CUSTOMER_WORDS: Final = 8  # of a new customer, for which the largest order has room
+_CUSTOMER_WORDS: Final = 7  # of a new customer, for which the largest order has room
 
 
 def room_for_shipment_entries(commit_items: int, fields: StoredOrder) -> int:
