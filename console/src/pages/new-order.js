@@ -91,7 +91,7 @@ function begin(visit, known, left = {}) {
           hint: `Also of the payment. Leave blank for now. Time zone: ${TIMEZONE}.`,
         }),
         used("source", { value: words("IN_PERSON"), ...NAMES, also: SOURCES }),
-        repField(visit, { value: repOf(signedIn().name) }),
+        repField(visit, { value: repOf(signedIn().name), onfocus: ({ target }) => target.select() }),
       ),
     ),
     card(
