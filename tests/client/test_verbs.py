@@ -184,7 +184,8 @@ def test_an_order_is_shipped_in_parts_and_its_shipments_are_listed(run: Run, mug
 
 def test_work_is_listed_and_moved(run: Run, mug: Any, shop: Shop) -> None:
     line = {"title": "Ring", "price": "90.00", "quantity": 2, "make": True, "dueOn": "2026-12-24"}
-    sent = {"lineItems": [line, {**line, "title": "Chain"}], "paymentStatus": "PAID"}
+    lines = [line, {**line, "title": "Chain", "dueOn": "2026-12-25"}]
+    sent = {"lineItems": lines, "paymentStatus": "PAID"}
     order = shop.post("/api/admin/orders", sent).json
     assert [one["title"] for one in run("work", "list", "--stage", "To do")] == ["Ring", "Chain"]
     assert "--line" in run("work", "move", order["number"], "Done", code=commands.REFUSED)
