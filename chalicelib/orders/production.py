@@ -6,11 +6,12 @@ The rules: docs/production.md#work. All of it but the reading of settings is pur
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any, Final, cast
+from typing import Final, cast
 
 from chalicelib import listing
 from chalicelib.listing.kinds import SOME, split_attribute
 from chalicelib.orders import shop_settings
+from chalicelib.orders.editing import keep_latest
 from chalicelib.orders.model import (
     MOST_WORK,
     Order,
@@ -30,6 +31,7 @@ from chalicelib.orders.schemas import (
     WorkChange,
     WorkCustomer,
     WorkEnd,
+    WorkMove,
     WorkState,
 )
 from chalicelib.orders.stages import SETTINGS, LineWork, OrderWork, Stages, work_key
@@ -41,12 +43,17 @@ from chalicelib.storage.attributes import Fields, Item
 from chalicelib.storage.commit import COUNT_SHARDS, Commit
 from chalicelib.storage.conditions import Attr, all_of
 from chalicelib.values import ids
+from chalicelib.values.compact_json import encode
 from chalicelib.values.forgetting import Person
 
 KIND: Final = listing.Kind("work", counted=("stage",), split="stage")
 CLOSED: Final = listing.Kind("worked", counted=("state",))
 
 _MOST_MOVES: Final = 30
+# Bytes of what else grows in the item with an order's work, which DynamoDB takes up to 400 KB of:
+# 25 lines with a note of 5 KB and moves, and those that were removed.
+_LARGEST_MOVES: Final = 4_000
+_LARGEST_REMOVED: Final = 100_000
 _PRIORITY: Final = 5
 _LOCKED: Final = ("title", "quantity", "specification")  # once somebody has begun to make it
 # What work follows from, and is shown with, in an order.
@@ -127,7 +134,7 @@ def list_cards(order: Order | None) -> dict[str, Card]:
     places = {id: n for n, id in enumerate(lines)}
     cards = [
         Card(order, works[id], line)
-        for id in sorted(works, key=lambda id: places.get(id, len(places)))
+        for id in sorted(works, key=lambda id: (places.get(id, len(places)), id))
         if (line := lines.get(id) or works[id].get("line"))
     ]
     return {card.id: card for card in cards}
@@ -188,8 +195,9 @@ def follow_order(
         ):
             old = _reopen(old, work.stages, by, now)
         kept[id] = old
-    latest = dict(list(removed.items())[-MOST_WORK:])
-    lines_after = {**latest, **kept}
+    ended_last = sorted(removed.items(), key=lambda one: (one[1]["doneAt"] or "", one[0]))
+    latest = keep_latest(ended_last, MOST_WORK, _LARGEST_REMOVED, encode)
+    lines_after = {**dict(latest), **kept}
     is_there = bool(work.version or lines_after)
     return replace(work, lines=lines_after, version=work.version + 1 if is_there else 0)
 
@@ -242,8 +250,9 @@ def _move(work: LineWork, stage: str, by: str, now: str) -> LineWork:
     """Return the work in a stage, with the move."""
     if stage == work["stage"]:
         return work
-    moves = [*work["moves"], {"at": now, "by": by, "stage": stage}][-_MOST_MOVES:]
-    return {**work, "stage": stage, "moves": cast(list[Any], moves)}
+    moves: list[WorkMove] = [*work["moves"], {"at": now, "by": by, "stage": stage}]
+    latest = keep_latest(moves, _MOST_MOVES, _LARGEST_MOVES, lambda one: one["by"] + one["stage"])
+    return {**work, "stage": stage, "moves": latest}
 
 
 def is_produced(work: OrderWork) -> bool:

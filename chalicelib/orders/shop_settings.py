@@ -20,7 +20,7 @@ def save(
 
     `make_fields`: returns the new ones, given the stored item, None for none; it may add to the
     commit, and is called again after a concurrent change. `show`: the API's shape of an item, or of
-    none. Raise PreconditionFailed.
+    none. The same values again change nothing. Raise PreconditionFailed.
     """
     for _ in deadline.attempts():
         before, commit = table.get(key), Commit()
@@ -28,11 +28,13 @@ def save(
         if if_match is not None and str(version) not in if_match:
             raise PreconditionFailed.for_kind("settings")
         after = {**make_fields(commit, before), "version": version + 1}
+        shown = show(before), show(after)
+        if shown[0] == shown[1]:
+            return shown[0], str(version)
         commit.put(
             {"pk": key[0], "sk": key[1], **after},
             when=Attr("version").eq(version) if before else table.absent,
         )
-        shown = show(before), show(after)
         commit.audit(outbox.audit_entry("settings", key[1], *shown, show=dict, name=key[1]))
         if commit.try_send():
             return show(after), str(after["version"])

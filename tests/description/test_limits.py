@@ -37,7 +37,9 @@ INTERNAL: Final = {
         imports.preview._LONGEST imports.preview._MOST imports.store.MOST_PREVIEWS
         listing.index._LONGEST_SORT listing.words.LONGEST_WORD listing.words._LONGEST_WHOLE
         orders.editing._LONGEST_CHANGE
-        orders.editing._MOST_CHANGES orders.production._MOST_MOVES orders.lifecycle._LONGEST_CHANGE
+        orders.editing._MOST_CHANGES orders.production._MOST_MOVES
+        orders.production._LARGEST_MOVES orders.production._LARGEST_REMOVED
+        orders.lifecycle._LONGEST_CHANGE
         request.routes._LONGEST_HINTED
         safe_post.response.LONGEST_BODY safe_post.response.LONGEST_RAW_BODY search.store.MOST_FOUND
         values.changes.LONGEST values.changes.MOST

@@ -1,11 +1,14 @@
 """Work on what is made to order: what it is after each change of its order, and after its own."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
 from chalicelib.orders import store as orders
+from chalicelib.orders.schemas import WorkChange
+from chalicelib.orders.stages import OrderWork
 from chalicelib.values import clock
 from tests.orders.build import (
     ORDERS,
@@ -25,6 +28,7 @@ from tests.stock.build import fanned_out
 from tests.support.dynamodb_double import Crash, Double, Fault
 from tests.support.job_desk import JobDesk
 from tests.support.shop import Answer, Shop
+from tests.support.units import item_size
 
 WORK = "/api/admin/work"
 STAGES = "/api/admin/settings/production"
@@ -390,6 +394,9 @@ def test_stages_are_renamed_and_not_removed_in_use(shop: Shop) -> None:
     assert stale.status == 412
     polish = shop.read(STAGES)["stages"][2]
     moved(order, polish["id"])
+    known = shop.get(STAGES)
+    same = shop.put(STAGES, known.json)
+    assert (same.json, same.headers["ETag"]) == (known.json, known.headers["ETag"])
     for left in ([todo, work, done], [todo, work, done, polish]):
         used = shop.put(STAGES, {"stages": left})
         assert (used.status, used.json["code"]) == (409, "stage_in_use")
@@ -567,6 +574,41 @@ def test_the_largest_order_ends_in_one_transaction(shop: Shop, dynamodb: Double,
     assert [stock_of(shop, id) for id in sold] == [5] * 35
     lists = [one for one in shop.stored() if one["pk"].startswith("list#work#")]
     assert lists == []
+    assert agrees(shop)
+
+
+@pytest.mark.thorough
+def test_the_work_of_an_order_fits_its_item(
+    shop: Shop, dynamodb: Double, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = OrderWork.from_items
+
+    def read_in_no_order(order_id: str, items: Any) -> OrderWork:
+        """A map in DynamoDB has no order."""
+        work = read(order_id, items)
+        return replace(work, lines=dict(reversed([*work.lines.items()])))
+
+    monkeypatch.setattr(OrderWork, "from_items", read_in_no_order)
+    order, sizes = commissioned(shop), list[int]()
+
+    def note_size(operation: str, request: Any) -> None:
+        puts = [one["Put"]["Item"] for one in request.get("TransactItems", []) if "Put" in one]
+        sizes.extend(item_size(item) for item in puts if item["sk"]["S"] == "work")
+
+    dynamodb.faults = note_size
+    assert change(order, {"note": "😀" * 1_000, "blocked": "😀" * 200}).status == 200
+    for n in range(31):
+        stage = WorkChange.model_validate({"stage": ["stg_work", "stg_todo"][n % 2]})
+        orders.change_work(order["id"], ids_of(order)[0], stage, "😀" * 100, None)
+    assert sizes[-1] * 25 <= 275_000
+    large = [{"name": f"N{n}", "value": "x" * 490} for n in range(15)]
+    for n in range(16):
+        added = order.edit(add=[custom(title=f"Ring {n}", specification=large)]).json
+        assert order.edit(remove=[added["lineItems"][-1]["id"]]).status == 200
+    assert sizes[-1] <= 120_000
+    titles = [one["title"] for one in works(order)[1:]]
+    assert titles == [f"Ring {n}" for n in range(16 - len(titles), 16)]
+    assert len(titles) > 8
     assert agrees(shop)
 
 
