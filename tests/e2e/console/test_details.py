@@ -70,7 +70,7 @@ def test_orders_are_bulk_edited_after_a_confirmation_and_undone(desk: Desk) -> N
     expect(desk.page.locator(".toast").last).to_contain_text("2 orders changed.")
     assert [desk.api.get(f"orders/{order['id']}")["tags"] for order in orders] == [["van-2"]] * 2
     # Once the list is drawn again, the focus is somewhere in it.
-    desk.page.wait_for_function("document.activeElement !== document.body")
+    expect(desk.page.locator("main :focus")).to_be_visible()
     expect(desk.button("Undo")).to_be_visible()
     desk.page.keyboard.press("Control+z")
     expect(desk.page.locator(".toast").last).to_have_text("Undone: 2 records.")

@@ -93,15 +93,11 @@ def test_what_is_not_in_stock_is_sold_anyway_if_asked_and_the_history_says_so(de
     desk.placed_order()
     (variant,) = desk.api.get(f"products/{made['id']}")["variants"]
     assert variant["stock"] == 0
+    moves = f"stock/movements?productId={made['id']}"
+    until(lambda: len(desk.api.get(moves)["data"]) == 3)
     desk.open(f"/products/{made['id']}")
     history = desk.page.get_by_role("region", name="Stock history")
-
-    def is_told() -> bool:
-        desk.page.reload()
-        desk.stands()
-        return bool(history.count()) and history.get_by_role("row").count() == 4
-
-    until(is_told)
+    expect(history.get_by_role("row")).to_have_count(4)
     expect(history).to_contain_text("Oversold")
     expect(history).to_contain_text("1 missing")
     title = desk.page.get_by_role("heading", name="Timeline")
