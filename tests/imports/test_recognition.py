@@ -41,7 +41,9 @@ def test_two_columns_of_a_format_are_read_as_ours_only_if_they_mean_the_same(
     file_format: type[Format],
 ) -> None:
     taken = 0
-    for pair in combinations([name for names in file_format.table.values() for name in names], 2):
+    # A file of ours has no column that is none of ours.
+    names = [name for names in file_format.table.values() for name in names if Ours.field(name)]
+    for pair in combinations(names, 2):
         if recognise(pair) is not Ours:
             continue
         taken += 1

@@ -1,6 +1,8 @@
 """Random walks of two clients that pay, refund, void, correct, move and close one order, with
-functions that are killed; a model says what its money, stock and events must be."""
+functions that are killed; a model says what its money, stock and events must be. `WALKS=500` walks
+more of them."""
 
+import os
 import random
 from collections import Counter
 from contextlib import suppress
@@ -14,7 +16,8 @@ from tests.stock.build import agrees, fanned_out, movements, moves_in
 from tests.support.dynamodb_double import Crash, Double, Fault
 from tests.support.shop import Answer, Shop
 
-WALKS, STEPS, STOCK, PIECES, TOTAL = 500, 7, 5, 2, Decimal(100)
+WALKS, PARTS = int(os.environ.get("WALKS", "250")), 5
+STEPS, STOCK, PIECES, TOTAL = 7, 5, 2, Decimal(100)
 FAULTS = [None, None, Fault.CRASH, Fault.CRASH_AFTER, Fault.CONFLICT, Fault.LOST_AFTER]
 ENDED = {"CANCELLED", "REFUNDED"}
 BEFORE_SHIPPING = {"PENDING", "PAID", "IN_PRODUCTION", "PROCESSING"}
@@ -189,12 +192,12 @@ class Walk:
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("part", range(10))
+@pytest.mark.parametrize("part", range(PARTS))
 def test_money_stock_ledger_and_events_are_those_of_the_model(
     shop: Shop, dynamodb: Double, part: int
 ) -> None:
     chance, walks = random.Random(part), list[Walk]()
-    for _ in range(WALKS // 10):
+    for _ in range(WALKS // PARTS):
         walk = Walk(shop, dynamodb, chance, variant(shop, STOCK))
         for _ in range(STEPS):
             walk.step()

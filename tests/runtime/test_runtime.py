@@ -445,9 +445,14 @@ def test_fan_out_handles_the_largest_batch_of_the_stream(cloud: Cloud) -> None:
 
 
 def test_malformed_delivery_messages_are_returned_to_the_queue(cloud: Cloud) -> None:
-    bodies = ["no JSON", "{}", '{"delivery": 7}', "x" * (MESSAGE - 2_000)]
-    failures = cloud.works("deliver", batch("deliveries", bodies))["batchItemFailures"]
-    assert len(failures) == 4
+    sqs, url = clients.client("sqs"), cloud.queues["deliveries"]
+    sqs.purge_queue(QueueUrl=url)
+    for body in ("no JSON", "{}", '{"delivery": 7}', "long"):
+        sqs.send_message(QueueUrl=url, MessageBody=body)
+    event = cloud.messages("deliveries")
+    assert event
+    event["Records"][-1]["body"] = "x" * (MESSAGE - 2_000)
+    assert len(cloud.works("deliver", event)["batchItemFailures"]) == 4
 
 
 def test_the_redrive_ends_if_no_message_is_due(cloud: Cloud) -> None:
