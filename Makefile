@@ -7,7 +7,7 @@ PYTEST := $(VENV)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PYTHONPATH := .
 
-.PHONY: help run test thorough unit lint check client clients console conformance conformance-dynamodb conformance-roles conformance-stacks examples description fuzz mutants bench lock audit
+.PHONY: help run test thorough tests unit lint check client clients console conformance conformance-dynamodb conformance-roles conformance-stacks examples description fuzz mutants bench lock audit
 .DELETE_ON_ERROR:
 
 # An environment whose Python is gone or too old is made again.
@@ -36,7 +36,12 @@ thorough: .venv/ready .venv-emulator/ready ## the tests that `make test` leaves 
 unit: .venv/ready ## all tests that need no emulator
 	$(PYTEST) --ignore=tests/e2e --ignore=tests/deploy
 
-check: lint test thorough ## lint, test and thorough: what a change must pass
+# In one run, whose deployments are made once.
+tests: .venv/ready .venv-emulator/ready ## all tests: test and thorough
+	@$(VENV)/python infra/browser.py
+	$(PYTEST)
+
+check: lint tests ## lint and all tests: what a change must pass
 
 lint: .venv/ready ## ruff, mypy and cfn-lint
 	$(VENV)/ruff check .
@@ -138,7 +143,8 @@ clients: .venv/ready .description/ready .description/generator ## clients in Typ
 	@touch $@
 
 # Mutation testing: each condition of each write removed, then 400 small changes to the core. Prints the changes that no
-# test of `make check` notices, except equivalent ones (tests/support/mutants_equivalent.txt). Takes about 45 minutes on two cores.
+# test of `make check` notices, except equivalent ones (tests/support/mutants_equivalent.txt).
+# MUTANTS="--sample 60 --seed 1 2 3": of so many conditions and changes, three times.
 # MUTANTS="--only orders/store --tests tests/orders": of one module, with the tests of one folder.
 mutants: .venv/ready ## which wrong code no test notices
 	$(VENV)/python -m tests.support.mutants $(MUTANTS)

@@ -185,11 +185,15 @@ def _announcement_files(home: Path) -> tuple[Path, Path]:
     return home / "endpoint.json", home.parent / "endpoint.json"
 
 
-def follow_logs(emulator: Emulator, *, as_json: bool) -> None:
-    """Print what the functions log, until the emulator ends or this process must stop."""
+def follow_logs(emulator: Emulator, form: str) -> None:
+    """Print what the functions log, until the emulator ends or this process must stop.
+
+    `form`: text, json (raw), or none, which asks the emulator for nothing.
+    """
     logs = boto3.client("logs")
     since = time.time_ns() // 10**6
-    groups = [f"/aws/lambda/{name}" for name in steps.function_names(STAGE)]
+    names = [] if form == "none" else steps.function_names(STAGE)
+    groups = [f"/aws/lambda/{name}" for name in names]
     printed: dict[tuple[str, str], int] = {}  # a line of a group → when it was logged
     while emulator.is_running():
         # Looks back, because a line may arrive after later ones.
@@ -204,7 +208,7 @@ def follow_logs(emulator: Emulator, *, as_json: bool) -> None:
                     name, said = group.removeprefix("/aws/lambda/"), event["message"].rstrip()
                     function = name.removeprefix(f"backroom-{STAGE}").removeprefix("-")
                     people = render_line(function, said, event["timestamp"])
-                    print(f"{name} {said}" if as_json else people, flush=True)
+                    print(f"{name} {said}" if form == "json" else people, flush=True)
         printed = {line: logged for line, logged in printed.items() if logged >= start}
         time.sleep(_LOG_SECONDS)
     raise SystemExit(f"the emulator has stopped; its log is {emulator.log}")
@@ -257,7 +261,7 @@ def run_shop(home: Path, options: argparse.Namespace) -> None:
             say(f"imported {job['created']} products")
         stays = "the data stays for the next start (FRESH=1 starts with no data)"
         announce_endpoint(home, found, "nothing is kept" if options.throwaway else stays)
-        follow_logs(emulator, as_json=options.log == "json")
+        follow_logs(emulator, options.log)
     except KeyboardInterrupt:
         waits = "" if options.throwaway else ": the emulator writes its data, some 50 MB a second"
         print(f"\nstopping{waits} …", flush=True)
@@ -316,7 +320,8 @@ def _parse_options() -> argparse.Namespace:
         help="ISO 4217 code of the shop's currency; default: USD",
     )
     log = environment.get("LOG") or "text"
-    parser.add_argument("--log", choices=["text", "json"], default=log, help="how the log is shown")
+    forms = ["text", "json", "none"]
+    parser.add_argument("--log", choices=forms, default=log, help="how the log is shown")
     parser.add_argument(
         "--setting",
         action="append",

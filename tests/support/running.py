@@ -36,12 +36,12 @@ def running(
     """A deployment whose state is under `home`; stopped with SIGTERM, and checked to have ended.
 
     `sample`: with the sample catalogue, as `make run` gives it to an empty shop. `keeps`: its data
-    outlive it.
+    outlive it, and its log is followed, which asks the emulator for 15 logs a second.
     """
     if not sample:
         options = ("--empty", *options)
     if not keeps:
-        options = ("--throwaway", *options)
+        options = ("--throwaway", "--log", "none", *options)
     with (home / "output").open("wb") as output:
         process = subprocess.Popen(
             local_command(home, port, *options),

@@ -11,7 +11,7 @@ from xdist.scheduler import LoadFileScheduling
 # What takes longest begins first.
 _LONGEST: Final = (
     *("e2e/test_roles.py", "e2e/test_spec/test_6", "e2e/test_readme.py", "deploy"),
-    *("e2e/test_description.py", "e2e"),
+    *("e2e/test_description.py", "e2e", "orders/test_machine.py", "stock/test_walk.py"),
 )
 # Those that make a deployment of their own; all other files of `tests/e2e` share one.
 _DEPLOYING: Final = ("test_backup", "test_emulator", "test_local", "test_operator", "test_readme")
