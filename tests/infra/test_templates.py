@@ -239,6 +239,17 @@ def test_the_ten_free_alarms_have_one_metric_each() -> None:
     assert all("MetricName" in alarm["Properties"] for alarm in always)
 
 
+def test_the_runbook_counts_the_alarms_and_lists_those_that_cost() -> None:
+    resources = load_template("alarms.yaml")["Resources"].values()
+    found = [r for r in resources if r["Type"].endswith("::Alarm")]
+    costing = {function_of(r["Properties"]["AlarmName"]) for r in found if "Condition" in r}
+    text = (INFRA.parent / "docs/operations.md").read_text()
+    assert (len(found), len(costing)) == (20, 10)
+    assert "All twenty cost" in text and "keeps the ten that" in text
+    listed = text.partition("With `Alarms=free` there are no ")[2].partition("All notify")[0]
+    assert set(re.findall(r"`([a-z-]+)`", listed)) == costing
+
+
 def test_the_computed_costs_count_every_polled_queue_and_every_metric_of_an_alarm() -> None:
     sources = [str(each["EventSourceArn"].get("Fn::Sub", "")) for each in mappings().values()]
     assert len([source for source in sources if ":sqs:" in source]) == shops.QUEUES
