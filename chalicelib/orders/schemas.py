@@ -1562,6 +1562,13 @@ class ProductionSettingsInput(Stripped):
     ]
 
 
+EmployeeOrNone = Annotated[
+    str,
+    _matches(f"none|{_EMPLOYEE}", "emp_ann-01, or be none"),
+    Field(json_schema_extra={"pattern": f"^(none|{_EMPLOYEE})$"}),
+]
+
+
 class ListWork(DueFilters):
     """Filters of work: what is open by the day by which it is due, the rest by when it ended."""
 
@@ -1571,9 +1578,7 @@ class ListWork(DueFilters):
         WorkState.OPEN
     )
     stage: Annotated[str, Field(max_length=60, description="In this stage.")] = ""
-    assignee: Literal["none"] | EmployeeId | None = optional(
-        "Of this employee, `emp_…`; none: of nobody."
-    )
+    assignee: EmployeeOrNone | None = optional("Of this employee, `emp_…`; none: of nobody.")
     due: WorkDue | None = optional("overdue: before today; week: from today on, seven days.")
     order_id: Annotated[str, Field(max_length=60, description="Of one order.")] = ""
     product_id: Annotated[str, Field(max_length=60, description="Of one product.")] = ""
@@ -1594,7 +1599,7 @@ class ListWork(DueFilters):
                 raise Invalid.field("due", "invalid", "is of open work alone")
             return listing.Range(*timezone.parse_period(self.from_, self.to))
         if self.due is WorkDue.NONE:
-            return listing.Range(max(self.from_, NO_DAY), self.to and NO_DAY)
+            return listing.Range(NO_DAY, (self.from_ or self.to) and NO_DAY)
         days = super().sort_range()
         return listing.Range(days.first, days.end or NO_DAY) if days else days
 

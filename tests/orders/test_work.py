@@ -463,6 +463,7 @@ def test_the_board_has_exact_counts_and_filters(
     assert board(shop, "due=today") == [today]
     assert board(shop, "due=week") == [today, week]
     assert board(shop, "due=none") == [undated]
+    assert board(shop, "due=none&from=2026-12-01") == board(shop, "due=none&to=2027-12-01") == []
     assert board(shop, "from=2026-12-27") == [later, ring]
     assert board(shop, "to=2026-12-20") == [late, today]
     assert board(shop, "stage=stg_work") == [today]
@@ -480,6 +481,7 @@ def test_the_board_has_exact_counts_and_filters(
     assert board(shop, "state=DONE&from=2026-12-20&to=2026-12-20") == [late]
     assert board(shop, "state=DONE&to=2026-12-19") == []
     assert shop.get(f"{WORK}?state=DONE&due=today").refused == ["due"]
+    assert shop.get(f"{WORK}?assignee=Ann").refused == ["assignee"]
     assert order.patch({"dueOn": "2026-12-01"}).status == 200
     assert board(shop, "due=overdue") == [undated]
     assert shop.read(WORK)["overdue"] == 1
