@@ -210,6 +210,11 @@ def test_refunds_withdraw_pieces(shop: Shop) -> None:
     assert state_of(order) == ("CANCELLED", "refund")
     assert stock_of(shop, tracked) == 5
     assert shop.read(f"/api/admin/stock/movements?orderId={order['id']}")["total"] == 0
+    done = commissioned(shop, custom(quantity=2), custom())
+    moved(done, "stg_done")
+    assert done.refund(lines=[done.first_line(quantity=2)]).status == 201
+    assert (state_of(done), works(done)[0]["surplus"]) == (("DONE", "stage"), 2)
+    assert change(done, {"note": "Sell it"}).json["code"] == "work_closed"
     assert agrees(shop)
 
 
