@@ -379,7 +379,10 @@ def preview_import_mapping(id: str) -> Response:
 
 
 def _get_waiting_job(id: str) -> ImportJob:
-    """Return the job. Raises NotFound, and Conflict if it does not wait for a mapping."""
+    """Return a job whose user was asked, until its file is read after an answer.
+
+    Raises NotFound, and Conflict for any other, also if it has failed meanwhile.
+    """
     job = store.get_job(id)
     waits = job.was_asked and job.status in {JobStatus.NEEDS_MAPPING, JobStatus.QUEUED}
     if not waits or job.find_unmarked_failure(clock.now()) is not None:

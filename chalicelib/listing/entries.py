@@ -65,7 +65,8 @@ def change(
 def append(commit: Commit, kind: Kind, id: str, index: Index) -> None:
     """Add a new record's list entries and count to its commit, in a third of `change`'s time.
 
-    It is only for a record without words and further orders, of a kind without `since`.
+    It is only for a record without words and further orders, of a kind without `since`. One with
+    too many of several values is in their common list.
     """
     if kind.are_too_many(index.several):
         index = replace(index, many=True)
@@ -186,9 +187,9 @@ def _entry_attributes(index: Index) -> Item:
 
 
 def word_keys(kind: Kind, id: str, index: Index | None) -> dict[Key, bool]:
-    """Return the key of each word entry of a record → whether the word is ahead, of a generation.
+    """Return the key of each word entry of a record → whether the word is one of `index.ahead`.
 
-    {} for None.
+    The keys of those have the record's generation. {} for None.
     """
     if index is None:
         return {}

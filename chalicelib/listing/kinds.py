@@ -83,9 +83,10 @@ class Kind:
         return max(self.since.values(), default=FIRST)
 
     def list_names(self, facets: Mapping[str, str]) -> list[str]:
-        """Return the names of the lists in which a record with these facets is: `*` is always one.
+        """Return the names of the lists in which a record with these facets is.
 
-        Not those of its several values, nor the other orders.
+        They are `*`, `<facet>=<value>` of each `listed` facet with a value, and each combined list
+        whose values it has. Not those of its several values, nor the other orders.
         """
         return [
             "*",
@@ -103,7 +104,8 @@ class Kind:
     def cell_name(self, facets: Mapping[str, str]) -> str:
         """Return the name of the cell that counts records with these facets: `1|<value>|<value>…`.
 
-        The values are those of `counted` facets, in order; * for any value of the split one.
+        The values are those of `counted` facets, in order; of the split one * for any value, "" for
+        none.
         """
 
         def cell_value(facet: str) -> str:
@@ -144,7 +146,10 @@ class Kind:
         return len(several) > inside // (3 if self.several in self.menus else 2)
 
     def is_measured(self, name: str) -> bool:
-        """Return whether entries of this list, `<facet>=<value>` or order have the measures."""
+        """Return whether entries of this list, `<facet>=<value>` or order have the measures.
+
+        `*` is "" in `measured`.
+        """
         return name.partition("=")[0].removesuffix("*") in self.measured
 
     def cell_keys(self, facets: Mapping[str, str], several: Collection[str] = ()) -> list[Key]:
@@ -157,9 +162,10 @@ class Kind:
         return self.cell_keys_under(facets, values)
 
     def cell_keys_under(self, facets: Mapping[str, str], values: Iterable[str]) -> list[Key]:
-        """Return the keys of the kind's cell, and of the cell under each of these values.
+        """Return the key of the kind's cell, and for each of these values the key of its own cell.
 
-        `facets`: the record's. `values`: `<facet>=<value>`, or `@<facet>=<value>` for a menu.
+        `facets`: the record's. `values`: `<facet>=<value>`, whose cell has the same name, or
+        `@<facet>=<value>`, whose cell is the value's in the menu.
         """
         cell = self.cell_name(facets)
         return [

@@ -216,9 +216,10 @@ def serving_lists(kind: Kind, where: Where, between: Range) -> Lists | None:
 def serving_choices(kind: Kind, where: Where, between: Range, known: Counts) -> list[Lists]:
     """Return each choice of lists that hold all matches: any of them may be read.
 
-    They are the list of all, the lists of each filter, and those of each combination of filters.
-    `known`: the counts, which give the size and the total of each, None if no cell has it. With
-    `between` the total is None.
+    They are the list of all, the lists of each filter, and each combined list whose values are just
+    those that are asked for; each has the filters that are left to check. `known`: the counts,
+    which give the size and the total of each, None if no cell has it. With `between` the total is
+    None.
     """
     total = None if between else known.size(where)
     choices = [Lists(kind, ["*"], where, between, known.size({}), total)]

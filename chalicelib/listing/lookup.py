@@ -31,7 +31,7 @@ def find_records_by_text(kind: Kind, texts: Iterable[str]) -> dict[str, set[str]
 
 
 def _read_blocks(kind: Kind, wanted: list[str]) -> Iterator[tuple[str, list[str]]]:
-    """Read all partitions that may hold the words; yield (word, its keys in a partition).
+    """Read all partitions that may hold the words, together; yield (word, its keys in a partition).
 
     A key is the `sk` of a word entry. A word comes once for each of its partitions, also with no
     keys. `wanted`: words as a whole (`whole_word`), each once.

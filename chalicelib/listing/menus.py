@@ -77,11 +77,11 @@ def read_menus(
 def _sum_menu(
     kind: Kind, facet: str, rows: table.Rows, split: str | None, uncounted: Sequence[table.Rows]
 ) -> Menu:
-    """Return a menu of up to MOST_VALUES, from its cells and from records that they do not count.
+    """Return a menu of the first MOST_VALUES, in order of value, and whether others were left out.
 
-    `rows`: the shards of its cells; `split`: as of `_number_in`; `uncounted`: entries of the
-    records with too many values, whose values are counted here. Values that were hashed in the key
-    are left out.
+    `rows`: the shards of its cells; `split`: as of `_number_in`; `uncounted`: entries, of which
+    those of records with too many values are counted here. Values that were hashed in the key are
+    left out, and so is the last one if `rows` were cut, as its number may be too small.
     """
     numbers = Counter[str]()
     for item in rows.items:

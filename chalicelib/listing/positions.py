@@ -269,7 +269,8 @@ class Listing(Generic[R]):
     def _load_and_filter(self, matches: Found, terms: list[str]) -> Found:
         """Load the found records; return {id: sort} of those that pass the filters and terms.
 
-        The range is not compared, nor are the other words of the search.
+        The sort is the one under which it was found. The range is not compared, nor are the other
+        words of the search.
         """
         records = self._load_in_parts(list(matches))
         return {
@@ -328,7 +329,7 @@ class Listing(Generic[R]):
     def _cut_to_limit(self, following: Iterable[str], total: int, at_least: bool) -> Slice:
         """Return the first `limit` of these positions, and whether more follow them.
 
-        `following` begins with the positions of the page.
+        `following` begins with the positions of the page; all of it is read.
         """
         positions = list(following)
         limit = self.query.limit

@@ -80,12 +80,13 @@ class Records(Generic[R_co]):
         otherwise: Exception | None,
         **room: int,
     ) -> Item:
-        """Add a new version of a record, with its list entries, to a commit; return its item.
+        """Add a new version of a record, or its deletion, with its list entries, to a commit.
 
-        `fields`: of the new version. `before`, `after`: the indexes of the old version (None: there
-        is none) and of the new one (None: the record is deleted, and the item has no `index`).
-        `when`, `otherwise`: the condition on the record, and what sending raises if it fails; None:
-        ConditionFailed. `room`: `inside` and `room` of `entries.change`.
+        Return the item of the new version; that of a deletion is not written. `fields`: of the new
+        version. `before`, `after`: the indexes of the old version (None: there is none) and of the
+        new one (None: the record is deleted, and the item has no `index`). `when`, `otherwise`: the
+        condition on the record, and what sending raises if it fails; None: ConditionFailed. `room`:
+        `inside` and `room` of `entries.change`.
         """
         index = change(commit, self.kind, id, before, after, **room)
         pk, sk = self.key(id)

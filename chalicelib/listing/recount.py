@@ -167,10 +167,10 @@ def _compute_cell_numbers(kind: Kind) -> Mapping[_Place, Number]:
 
 
 def _load_stored_cells(kind: Kind, pks: Iterable[str]) -> Stored[_Place]:
-    """Return the stored numbers of the cells in these partitions and of the whole kind, by shard.
+    """Return {(cell, attribute): {shard's `sk`: number}} of the cells in these partitions.
 
-    Those of the menus are added. The numbers of a cell of 1.0.0 are those of the cell that it would
-    be merged into.
+    Those of the whole kind and of the menus are added. A cell of 1.0.0 is one more shard of the
+    cell that it would be merged into.
     """
     shards: defaultdict[_Place, dict[str, Number]] = defaultdict(dict)
     menus = (kind.menu_key(facet)[0] for facet in kind.menus)

@@ -391,7 +391,10 @@ def _rewrite(order: Order, fields: StoredOrder, now: str) -> Order:
 
 
 def _implied_payment_status(status: OrderStatus, sent: str | None) -> str | None:
-    """Return the payment status of an order that becomes `status`: as sent, or as implied."""
+    """Return the payment status of an order that becomes `status`: as sent, or as implied.
+
+    Raise Invalid if the one that was sent does not go with the status.
+    """
     possible = PAYMENTS.get(status)
     if possible is None:
         return sent

@@ -293,7 +293,10 @@ def compute_sums(lines: Lines, new: NewOrder) -> OrderSums:
 def render_sums(
     subtotal: Decimal, discount: Discount | None, shipping: Decimal, tax: Decimal, total: Decimal
 ) -> OrderSums:
-    """Return these sums as stored. Raise Invalid if one of them is no amount of an order."""
+    """Return these sums as stored; `discount` stays as it is, also None.
+
+    Raise Invalid, naming `total`, if one of them is too large.
+    """
     if max(subtotal, shipping, tax, total) >= money.LARGEST:
         raise Invalid.field("total", "out_of_range", f"must be below {money.LARGEST:f}")
     return {

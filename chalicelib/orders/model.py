@@ -250,7 +250,7 @@ class Order(listing.Record):
         return self._sum_taken({})
 
     def _sum_taken(self, gone: Mapping[str, int]) -> dict[str, dict[str, int]]:
-        """Return the pieces that are still taken: product id → variant id → pieces, above 0.
+        """Return the sums of the lines' `taken`: product id → variant id → pieces, above 0.
 
         `gone`: how many of a line's pieces do not count, by line id.
         """

@@ -74,7 +74,10 @@ def _following_number(item: Item | None) -> int:
 
 
 def _is_calm(item: Item | None, now: int) -> bool:
-    """Return whether no other process takes numbers just now, so that a conflict is unlikely."""
+    """Return whether no other process takes numbers just now, so that a conflict is unlikely.
+
+    None does if there is no number yet, the last was this process's, or it is `_CALM_MS` old.
+    """
     if item is None or int(item["n"]) == getattr(_own, "n", None):
         return True
     return now - int(item.get("at", 0)) >= _CALM_MS

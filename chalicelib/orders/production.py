@@ -384,7 +384,10 @@ def count_in_cells(cells: Iterable[Item], stages: Iterable[str]) -> dict[str, in
 
 
 def count_items(before: Order | None, after: Order | None) -> int:
-    """Return how many items `write_work` adds to a commit besides entries that it deletes."""
+    """Return how many items `write_work` adds at most, besides entries that it deletes.
+
+    0 if neither order has work; else one for each card that is new or listed otherwise, and eight.
+    """
     old, new = list_cards(before), list_cards(after)
     if not old and not new:
         return 0
@@ -553,7 +556,7 @@ def save_settings(
 
 
 def _show_settings(item: Item | None) -> dict[str, object]:
-    """Return the API's shape of the settings' item; None: the default."""
+    """Return `{stages}` of the settings' item; None: those by default."""
     return {"stages": list(Stages.from_item(item).all)}
 
 

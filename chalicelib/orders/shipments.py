@@ -73,7 +73,8 @@ def add_shipment(
 ) -> StoredOrder:
     """Return the fields with one more shipment; `list_moves` has the moves that follow.
 
-    Raise Denied, NotShippable, ExceedsQuantity, Invalid.
+    Without lines it is of all that is left. A pick-up is delivered at once. Raise Denied for a
+    closed order and if nothing is left to ship; NotShippable, ExceedsQuantity, Invalid.
     """
     refuse_closed(fields)
     if fields["status"] not in _SHIPPABLE:
@@ -224,7 +225,7 @@ def _with_first_number(shipment: ShownShipment, number: str | None) -> ShownShip
 
 
 def _split_url(url: str) -> tuple[str, str]:
-    """Return the beginning of an address up to its host, and the rest."""
+    """Return an https address up to its host's end, and the rest; ("", url) for other texts."""
     host = re.match("(?:https://[^/?#]*)?", url)
     assert host
     return host[0], url[host.end() :]

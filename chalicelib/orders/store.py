@@ -1001,7 +1001,8 @@ def _read_for_change(
 ) -> Order:
     """Return the order that a request changes, with its work.
 
-    Fill `settings`, unless None, with the settings of shipping, in the same read.
+    With an idempotency key, raises as `idempotency.read_unless_answered` if it was answered before.
+    `settings`, unless None, gets all items that were read, the settings of shipping among them.
     """
     keys = [_key(id), *work_keys(id)] if ids.may_be("ord", id) else []
     items = idempotency.read_unless_answered(

@@ -167,15 +167,19 @@ class Commit:
         self._after.append(key)
 
     def announce(self, event: str, data: Mapping[str, object]) -> None:
-        """Add an event to the commit's outbox item. `data`: the resource as the API shows it."""
+        """Add an event, encoded at once, to the commit's outbox item, and count its bytes.
+
+        `data`: the resource as the API shows it.
+        """
         body = outbox.body(event, data)
         self._events.append((event, body))
         self._announced += len(body.encode())
 
     def trace(self, name: str, entry: Mapping[str, object]) -> None:
-        """Add an entry for a log, which keeps it for good, to the outbox item of this commit.
+        """Add an entry for a log, encoded at once, to the outbox item; count its bytes.
 
-        `name`: of the list of entries, such as `moves`, of stock (`ledger/store.py`).
+        The log keeps it for good. `name`: of the list of entries, such as `moves`, of stock
+        (`ledger/store.py`).
         """
         text = encode(entry)
         self._traced.setdefault(name, []).append(text)

@@ -55,8 +55,8 @@ def build_posted_attempt(
 ) -> Attempt:
     """Return the attempt, not stored, of a request that was sent to `url`, with this outcome.
 
-    `at`: when it began; it ends now. `sent`: the request's headers. The body is decoded, with a
-    mark for bytes that are no UTF-8.
+    `at`: when it began; its duration is the outcome's. `sent`: the request's headers. The body is
+    decoded, with a mark for bytes that are no UTF-8.
     """
     return build_attempt(
         *(delivery, url, at),

@@ -122,8 +122,8 @@ def _to_number(value: object) -> Decimal | None:
 def find_faults(pattern: object, field: str) -> Iterator[tuple[str, str]]:
     """Yield (place, message) for each error in a pattern; none if it is valid.
 
-    `field`: the place of the pattern, with which each place begins. If it is too large, that is the
-    only error.
+    `field`: the place of the pattern, with which each place begins. Its top level may have only
+    `event` and `data`. If it has too many values or bytes, that is the only error.
     """
     text = json.dumps(pattern, ensure_ascii=False, separators=(",", ":"), default=float)
     if _count_values(pattern) > MOST_FILTER_VALUES or len(text.encode()) > LARGEST_FILTER:
@@ -147,7 +147,7 @@ def _count_values(node: object) -> int:
 def _find_faults_within(pattern: object, at: str, deep: int) -> Iterator[tuple[str, str]]:
     """Yield (place, message) for each error in the pattern at `at`, and in those within it.
 
-    `deep`: how many levels are allowed.
+    The place of a wrong value in a list ends with its index. `deep`: how many levels are allowed.
     """
     if not isinstance(pattern, dict) or not pattern or not deep:
         yield (

@@ -129,7 +129,7 @@ class Endpoint:
 
 
 def read_endpoint(item: Item) -> Endpoint:
-    """Return the endpoint of an item of the table."""
+    """Return the endpoint of an item of the table; its `filter` stays a JSON text."""
     return attributes.read(
         Endpoint,
         item,

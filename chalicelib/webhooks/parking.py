@@ -26,7 +26,7 @@ def park(message: Message, due: datetime) -> None:
 
 
 def hold(message: Message) -> None:
-    """Park a message until its endpoint is enabled; no redrive is scheduled here.
+    """Park a message, as due now, until its endpoint is enabled; no redrive is scheduled here.
 
     Call this before reading again whether the endpoint is enabled, so that one of both sees the
     other.

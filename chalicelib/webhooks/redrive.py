@@ -127,7 +127,8 @@ def _send_paced(waiting: Sequence[Message], paced: datetime) -> datetime:
 def _result(sent: int, paced: datetime, *, unfinished: bool = False) -> RedriveResult:
     """Return the result of a run that sent so many messages; a full page means that more follow.
 
-    `unfinished`: more follow in any case. `wait`: as long as sending takes at PER_SECOND.
+    `paced`: handed on to the next run as it is. `unfinished`: more follow in any case. `wait`:
+    seconds that sending so many takes at PER_SECOND, scaled.
     """
     wait = _scale_seconds(math.ceil(sent / PER_SECOND))
     return {"more": unfinished or sent >= PAGE, "wait": wait, "paced": clock.iso(paced)}

@@ -245,7 +245,10 @@ def replay_delivery(id: str) -> Response:
 
 
 def _reply_with_deliveries(endpoints: Sequence[Endpoint]) -> Response:
-    """Return the reply with a page of these endpoints' deliveries, as the request's query asks."""
+    """Return the reply `{data, nextCursor}` with a page of these endpoints' deliveries.
+
+    The request's query says which.
+    """
     known = {endpoint.id: endpoint for endpoint in endpoints}
     page, following = view.page(known, query(ListDeliveries))
     shown = [show_delivery(each, known[each.endpoint_id]) for each in page]

@@ -161,7 +161,7 @@ def show_endpoint(endpoint: Endpoint) -> dict[str, Any]:
 
 
 def _list_notices(endpoint: Endpoint, overlap_ends: str | None) -> Iterator[tuple[str, str]]:
-    """Yield (code, message) of what a client should know of an endpoint.
+    """Yield (code, message) of several signatures, and of why no summary e-mail is sent.
 
     `overlap_ends`: until when older secrets sign too; None: none does.
     """
@@ -326,7 +326,7 @@ def show_delivery(delivery: Delivery, endpoint: Endpoint | None) -> dict[str, ob
 
 
 def _check_mailbox(value: str) -> str:
-    """Return the e-mail address; raise ValueError for one to which SES cannot send."""
+    """Return the address; raise ValueError for a form to which SES cannot send."""
     # SES takes no other letters.
     is_plain = value.isascii() and value.isprintable()
     if not is_plain or not re.fullmatch(r"[^\s@<>,;:\"]+@[^\s@<>,;:\"]+\.[^\s@<>,;:\".]+", value):

@@ -249,7 +249,7 @@ def _is_utf8(line: bytes) -> bool:
 def _find_layout(sample: str, chosen: str) -> tuple[str, int, int]:
     """Return the delimiter, the number of columns, and how many lines are above the header.
 
-    Those are Excel's `sep=;`, or a title.
+    Those are Excel's `sep=;`, remarks, or a title.
     """
     hint = _HINT.match(sample)
     lines = _list_first_lines(sample)

@@ -190,7 +190,10 @@ class Splitter:
         return _mark_failed(row, code or "unclosed_quote")
 
     def _skip_to_quote(self, row: CsvRow) -> CsvRow:
-        """Skip the lines up to the one that closes the row's quote; return the row, now larger."""
+        """Skip the lines up to the one that closes the row's quote; return the row, now larger.
+
+        If none closes it, the row is failed: unclosed_quote.
+        """
         size = row.size
         for text in self._next_lines():
             size += len(text)

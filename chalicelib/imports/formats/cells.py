@@ -233,7 +233,7 @@ def _in_thousandths(number: str, decimal: str) -> bool:
 
 
 def decimal_mark(cell: str) -> str:
-    """Return the mark before the decimals of an amount, where one or two of them leave no doubt."""
+    """Return the mark before an amount's decimals, where one or two leave no doubt; else ""."""
     match = None if len(cell) > _LONGEST else _DECIMALS.search(cell)
     return match[1] if match else ""
 

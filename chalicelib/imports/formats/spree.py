@@ -47,9 +47,10 @@ class Spree(Format):
         variant.set_stock_unless_untracked(tracked is False or row["stock"] == "∞", "tracked")
 
     def finish_product(self, draft: Draft) -> ImportedProduct:
-        """Return the product; a master row's price and stock count only without variants.
+        """Return the product; with variants, only the SKU of its master row counts.
 
-        A master row without a SKU and a price adds no variant either.
+        It is the product's. Without variants, the product is marked `is_master`, and the master row
+        is its only variant, unless it has no SKU and no price.
         """
         product = draft.product
         masters = (row for row in reversed(draft.rows) if row["name"] and not row["option"])
