@@ -65,6 +65,7 @@ def test_every_queue_and_stream_has_its_function(machine: Machine) -> None:
         ("backroom-try-jobs-dead", "backroom-try-import_dead_letters"),
         ("backroom-try-deliveries", "backroom-try-deliver"),
         ("backroom-try-retries", "backroom-try-deliver"),
+        ("backroom-try-files", "backroom-try-render_file"),
         ("table/backroom-try-outbox", "backroom-try-fan_out"),
     }
 

@@ -50,7 +50,7 @@ SAYS = {
     "--number RR100": "SHIPPED",
     "backroom shipments --from": "RR100",
     "work list": "Ring",
-    "work?due": '"overdue":1',
+    "work?due": '"title":"Ring"',
     '"Customer withdrew" --dry-run': "4.00 ",
     '"Customer withdrew"': "0.00 USD",
     "> prices.json": "",

@@ -68,8 +68,10 @@ def is_closed(address: str) -> bool:
 
 def offered(page: Page) -> dict[str, Any]:
     buttons = set(page.evaluate(BUTTONS)) - HARMLESS
+    # A card of the board is looked at, and its menu, whose buttons are among these, is opened.
+    harmless = ("Clear ", "Show more", "#", "More: #")
     return {
-        "buttons": {each for each in buttons if not each.startswith(("Clear ", "Show more"))},
+        "buttons": {each for each in buttons if not each.startswith(harmless)},
         "controls": page.evaluate(CONTROLS),
         "closed": [link for link in page.evaluate(LINKS) if is_closed(link)],
     }
