@@ -82,6 +82,7 @@ def test_null_means_the_default(shop: Shop) -> None:
 # Of a change: absent means as before, and these cannot be cleared. A rotation without an overlap
 # cannot be taken back: its hours are a number, or absent.
 NEVER_NULL = {
+    ("ImageInput", "url"),  # without a pictureId
     ("OrderChange", "status"),
     ("OrderChange", "paymentStatus"),
     ("ProductChange", "name"),
@@ -92,6 +93,9 @@ NEVER_NULL = {
     ("WebhookChange", "url"),
     ("WebhookChange", "events"),
     ("WebhookChange", "enabled"),
+    ("WorkChange", "stage"),
+    ("WorkChange", "made"),
+    ("WorkChange", "priority"),
 }
 
 

@@ -383,6 +383,13 @@ def test_dead_letters_fail_their_jobs(cloud: Cloud) -> None:
     )
 
 
+def test_an_upload_of_nobody_is_dropped_and_a_malformed_message_comes_again(cloud: Cloud) -> None:
+    unknown = json.dumps(created("uploads/pic_" + "0" * 26))
+    done = cloud.works("render_file", batch("files", [unknown, "no JSON"]))
+    assert len(done["batchItemFailures"]) == 1
+    assert cloud.works("render_file", {"sweep": "uploads"}) == {"batchItemFailures": []}
+
+
 def test_a_job_is_done_step_by_step(cloud: Cloud) -> None:
     cloud.made("POST", "/api/admin/products", new_product(vendor="Acme"))
     asked = {"filters": {"vendor": "Acme"}, "change": {"status": "ARCHIVED"}}

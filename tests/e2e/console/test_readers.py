@@ -68,8 +68,8 @@ def is_closed(address: str) -> bool:
 
 def offered(page: Page) -> dict[str, Any]:
     buttons = set(page.evaluate(BUTTONS)) - HARMLESS
-    # A card of the board is looked at, and its menu, whose buttons are among these, is opened.
-    harmless = ("Clear ", "Show more", "#", "More: #")
+    # A card of the board is looked at; a menu is opened, whose buttons are among these.
+    harmless = ("Clear ", "Show more", "#", "More: ", "Print ")
     return {
         "buttons": {each for each in buttons if not each.startswith(harmless)},
         "controls": page.evaluate(CONTROLS),
