@@ -603,7 +603,9 @@ def test_the_audit_log_says_who_shipped(shop: Shop, dynamodb: Double) -> None:
     (made,) = ship(order, (0, 1), note="Fragile").json["shipments"]
     order.patch_shipment(made, note="Very fragile")
     order.post(f"/shipments/{made['id']}/cancel", {"reason": "Still here"})
-    shop.put("/api/admin/settings/shipping", {"carriers": []})
+    shop.put("/api/admin/settings/shipping", {"carriers": []})  # as they are: no new version
+    carrier = {"name": "Post", "trackingUrl": "https://post.example/{number}"}
+    shop.put("/api/admin/settings/shipping", {"carriers": [carrier]})
     fanned_out(dynamodb)
     found = shop.get("/api/admin/audit?limit=100").json["data"]
     actions = [one["action"] for one in found if one["record"]["type"] in {"order", "settings"}]
