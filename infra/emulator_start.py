@@ -14,6 +14,8 @@ imports are slow without this (docs/decisions/emulator.md):
 - `start_few`: waiting requests get a free process of the function before they start another.
 - `delete_beside`: a changed function's old code is deleted while requests are served.
 - `stop_soon`: it ends as soon as its data is written.
+- `name_replacing_properties`: a change set says of a bucket what AWS says: only another name
+  replaces it. The emulator knows it of other types alone.
 
 In another version than the one that was tested, nothing of these is replaced. Always, `protect` and
 `hide_sessions` let only this folder's own programs ask it, and `keep` writes snapshots.
@@ -76,6 +78,7 @@ def main() -> None:
     from ministack import app
     from ministack.core import iam_actions, iam_evaluator, lambda_runtime
     from ministack.services import apigateway_v1, dynamodb, lambda_svc, s3
+    from ministack.services.cloudformation import provisioners
 
     if app.PERSIST_STATE:
         keep(app, lambda_svc, state)
@@ -92,6 +95,7 @@ def main() -> None:
         check_once(iam_actions)
         take_turns(app)
         stop_soon()
+        name_replacing_properties(provisioners)
         # A full collection walks all the shop's data, and stops every request for seconds.
         gc.set_threshold(20_000, 20, 1_000_000)
     else:
@@ -248,6 +252,16 @@ def stop_soon() -> None:
 
     server.__dict__["serve"] = serve
     Config.graceful_timeout = 0.3
+
+
+def name_replacing_properties(provisioners: ModuleType) -> None:
+    """Let a change set tell which properties of a bucket replace it: those of its name.
+
+    Otherwise any change is said to replace it perhaps, and a deployment refuses that.
+    """
+    provisioners.__dict__["_REPLACING_PROPERTIES"]["AWS::S3::Bucket"] = (
+        *("BucketName", "BucketNamePrefix", "BucketNamespace"),
+    )
 
 
 def parse_once(dynamodb: ModuleType, actions: ModuleType, evaluator: ModuleType) -> None:
