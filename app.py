@@ -165,7 +165,7 @@ def check_counts(event: Event, context: object) -> None:
 def render_file(event: "RenderEvent", context: object) -> "Handled":
     from chalicelib.files import render
 
-    return render.handle(event)
+    return render.render_uploads(event)
 
 
 # What was imported stays: no collection has to look at it, in a cold start or later.

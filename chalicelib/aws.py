@@ -1,6 +1,7 @@
 """The clients of AWS's services, each made when it is first used."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from threading import RLock
 from typing import Any, Final
@@ -14,6 +15,8 @@ from chalicelib import settings
 
 # Seconds to connect, seconds to answer, attempts; `table.py` also retries calls to DynamoDB.
 _USUAL: Final = (2, 8, 3)
+# What S3 answers if an object is gone, or is not the one with the ETag that is asked for.
+_GONE: Final = frozenset({"PreconditionFailed", "412", "NoSuchKey", "404"})
 _OF: Final = {"dynamodb": (1, 6, 2), "s3": (2, 30, 4), "sqs": (2, 10, 4)}
 
 
@@ -66,6 +69,17 @@ def end_upload(key: str, upload: str, etags: Iterable[tuple[int, str]]) -> None:
     except ClientError as error:
         if error.response["Error"]["Code"] != "NoSuchUpload":
             raise
+
+
+@contextmanager
+def raising_if_gone(gone: type[Exception]) -> Iterator[None]:
+    """Raise `gone` where S3 says that an object is gone, or another one than was asked for."""
+    try:
+        yield
+    except ClientError as error:
+        if error.response["Error"]["Code"] in _GONE:
+            raise gone from None
+        raise
 
 
 def forget() -> None:

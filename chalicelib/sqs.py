@@ -1,10 +1,10 @@
 """Batches to SQS, sent until every entry is accepted; and the batches that functions receive."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Final, Protocol, TypedDict, TypeVar
 
-from chalicelib import aws, deadline, threads
+from chalicelib import aws, deadline, telemetry, threads
 
 T = TypeVar("T")
 _BATCH: Final = 10  # AWS: entries of one call
@@ -39,6 +39,23 @@ class Handled(TypedDict):
 def all_but(failed: Iterable[str]) -> Handled:
     """Return the answer that all messages of the batch were handled, except these, by id."""
     return {"batchItemFailures": [{"itemIdentifier": id} for id in failed]}
+
+
+def handle_each(
+    records: Iterable[Received], handle_body: Callable[[str], object], failure: str
+) -> Handled:
+    """Handle the body of each message; return the answer, with those that raised anything.
+
+    `failure`: what the log says of such a message.
+    """
+    failed = []
+    for record in records:
+        try:
+            handle_body(record["body"])
+        except Exception as error:
+            telemetry.error(failure, error, messageId=record["messageId"])
+            failed.append(record["messageId"])
+    return all_but(failed)
 
 
 class _Reply(TypedDict, total=False):

@@ -74,7 +74,6 @@ def write_json(target: Path, value: Any, default: Callable[[Any], Any]) -> None:
 def _make_encoder(default: Callable[[Any], Any]) -> Callable[[Any], bytes]:
     """Return what encodes a value as JSON, by orjson where there is one that can."""
     slow = json.JSONEncoder(default=default, check_circular=False)
-    sys.path += filter(None, [os.environ.get(ENCODER_VARIABLE)])
     try:
         import orjson
     except ImportError:
@@ -174,6 +173,7 @@ class Snapshots:
         code = 1
         try:
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
+            sys.path += filter(None, [os.environ.get(ENCODER_VARIABLE)])
             os.closerange(3, os.sysconf("SC_OPEN_MAX"))
             gc.disable()  # it would copy all memory
             copy.__dict__["deepcopy"] = lambda value: value  # nobody changes it any more

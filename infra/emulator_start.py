@@ -259,9 +259,8 @@ def name_replacing_properties(provisioners: ModuleType) -> None:
 
     Otherwise any change is said to replace it perhaps, and a deployment refuses that.
     """
-    provisioners.__dict__["_REPLACING_PROPERTIES"]["AWS::S3::Bucket"] = (
-        *("BucketName", "BucketNamePrefix", "BucketNamespace"),
-    )
+    names = ("BucketName", "BucketNamePrefix", "BucketNamespace")
+    provisioners.__dict__["_REPLACING_PROPERTIES"]["AWS::S3::Bucket"] = names
 
 
 def parse_once(dynamodb: ModuleType, actions: ModuleType, evaluator: ModuleType) -> None:

@@ -11,10 +11,9 @@ has each picture that anything is stored of.
 """
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from datetime import datetime
 from typing import Any, Final
-
-from botocore.exceptions import ClientError
 
 from chalicelib import aws, settings
 from chalicelib.files.model import SIZES, UploadForm, rendition_name
@@ -23,7 +22,6 @@ from chalicelib.values import clock
 URL_SECONDS: Final = 3_600
 _UPLOADS: Final = "uploads/"
 _ORIGINALS: Final = "pictures/"
-_GONE: Final = frozenset({"NoSuchKey", "404"})
 PUBLISHED: Final = {
     "ContentType": "image/webp",
     "CacheControl": "public, max-age=31536000, immutable",
@@ -41,7 +39,7 @@ def picture_of_key(key: str) -> str:
 
 def upload_form(picture_id: str, size: int) -> UploadForm:
     """Return a form with which anyone uploads a file of `size` bytes, for an hour."""
-    form = _client().generate_presigned_post(
+    form = _s3().generate_presigned_post(
         Bucket=settings.bucket(),
         Key=_UPLOADS + picture_id,
         Conditions=[["content-length-range", size, size]],
@@ -53,12 +51,8 @@ def upload_form(picture_id: str, size: int) -> UploadForm:
 
 def read_upload(picture_id: str) -> tuple[bytes, str]:
     """Return an uploaded file and its ETag. Raises UploadGone."""
-    try:
-        reply = _client().get_object(Bucket=settings.bucket(), Key=_UPLOADS + picture_id)
-    except ClientError as error:
-        if error.response["Error"]["Code"] in _GONE:
-            raise UploadGone from None
-        raise
+    with aws.raising_if_gone(UploadGone):
+        reply = _s3().get_object(Bucket=settings.bucket(), Key=_UPLOADS + picture_id)
     return reply["Body"].read(), str(reply["ETag"])
 
 
@@ -70,25 +64,22 @@ def list_uploads(before: datetime) -> Iterator[str]:
 
 
 def repeat_upload(picture_id: str) -> None:
-    """Copy an upload onto itself: S3 then sends its event again."""
+    """Copy an upload onto itself, if it is still there: S3 then sends its event again."""
     bucket, key = settings.bucket(), _UPLOADS + picture_id
-    try:
-        _client().copy_object(
+    with suppress(UploadGone), aws.raising_if_gone(UploadGone):
+        _s3().copy_object(
             Bucket=bucket,
             Key=key,
             CopySource={"Bucket": bucket, "Key": key},
             MetadataDirective="REPLACE",  # S3 refuses to change nothing
         )
-    except ClientError as error:
-        if error.response["Error"]["Code"] not in _GONE:
-            raise
 
 
 def publish_picture(picture_id: str, original: bytes, renditions: Mapping[str, bytes]) -> None:
     """Keep the original, then publish what was rendered of it: WebP by size."""
-    _client().put_object(Bucket=settings.bucket(), Key=_ORIGINALS + picture_id, Body=original)
+    _s3().put_object(Bucket=settings.bucket(), Key=_ORIGINALS + picture_id, Body=original)
     for size, data in renditions.items():
-        _client().put_object(
+        _s3().put_object(
             Bucket=settings.pictures_bucket(),
             Key=rendition_name(picture_id, size),
             Body=data,
@@ -100,8 +91,8 @@ def delete_picture_files(picture_id: str) -> None:
     """Take a picture off the web, and delete its original."""
     for size in SIZES:
         name = rendition_name(picture_id, size)
-        _client().delete_object(Bucket=settings.pictures_bucket(), Key=name)
-    _client().delete_object(Bucket=settings.bucket(), Key=_ORIGINALS + picture_id)
+        _s3().delete_object(Bucket=settings.pictures_bucket(), Key=name)
+    _s3().delete_object(Bucket=settings.bucket(), Key=_ORIGINALS + picture_id)
 
 
 def list_originals() -> Iterator[str]:
@@ -110,10 +101,10 @@ def list_originals() -> Iterator[str]:
 
 
 def _list_objects(prefix: str) -> Iterator[dict[str, Any]]:
-    pages = _client().get_paginator("list_objects_v2")
+    pages = _s3().get_paginator("list_objects_v2")
     for page in pages.paginate(Bucket=settings.bucket(), Prefix=prefix):
         yield from page.get("Contents", ())
 
 
-def _client() -> Any:
+def _s3() -> Any:
     return aws.client("s3")

@@ -1,7 +1,7 @@
 """The worker that renders uploads, and the sweep of those whose event was lost.
 
-It may stop at any line, run twice, late, or beside itself: what it writes to S3 has names of its
-own, and only the record, which becomes READY once, makes it seen.
+It may stop at any line, run twice or late, or run at the same time as another: the objects that it
+writes to S3 belong to one picture, and only its record, which becomes READY once, makes them seen.
 """
 
 import json
@@ -13,7 +13,7 @@ from typing_extensions import TypedDict
 from chalicelib import telemetry
 from chalicelib.files import objects, store
 from chalicelib.files.model import FileStatus
-from chalicelib.sqs import Handled, Received, all_but
+from chalicelib.sqs import Handled, Received, handle_each
 from chalicelib.values import clock
 from chalicelib.values.batches import batches
 
@@ -28,23 +28,16 @@ class RenderEvent(TypedDict, total=False):
     sweep: str
 
 
-def handle(event: RenderEvent) -> Handled:
+def render_uploads(event: RenderEvent) -> Handled:
     """Render the uploads of some events of S3; return those that failed, which come again."""
     if "sweep" in event:
         sweep_uploads()
-    failed = []
-    for record in event.get("Records", ()):
-        try:
-            render_upload(json.loads(record["body"])["detail"]["object"]["key"])
-        except Exception as error:
-            telemetry.error("file not rendered", error, messageId=record["messageId"])
-            failed.append(record["messageId"])
-    return all_but(failed)
+    return handle_each(event.get("Records", ()), _render_upload, "file not rendered")
 
 
-def render_upload(key: str) -> None:
-    """Render the object at this key, if a picture waits for it."""
-    picture_id = objects.picture_of_key(key)
+def _render_upload(message: str) -> None:
+    """Render the object of an event of S3, if a picture waits for it."""
+    picture_id = objects.picture_of_key(json.loads(message)["detail"]["object"]["key"])
     picture = store.load_pictures([picture_id]).get(picture_id)
     if picture is None or picture.status is not FileStatus.WAITING:
         return  # deleted, expired, or a form that was used twice

@@ -11,7 +11,7 @@ twice never shows a second file.
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
 from chalicelib.files import objects
 from chalicelib.files.model import KEPT_SECONDS, FileStatus, NewPicture, Picture, show_picture
@@ -30,7 +30,7 @@ class PictureNotReady(Conflict):
     code = "picture_not_ready"
 
 
-def _key(picture_id: str) -> Key:
+def _picture_key(picture_id: str) -> Key:
     return picture_id, "picture"
 
 
@@ -39,12 +39,13 @@ def _key(picture_id: str) -> Key:
 
 def load_pictures(picture_ids: Iterable[str]) -> dict[str, Picture]:
     """Return those of these pictures that exist, by id; not what has expired."""
-    items = table.batch_get(_key(id) for id in picture_ids if ids.may_be("pic", id))
+    items = table.batch_get(_picture_key(id) for id in picture_ids if ids.may_be("pic", id))
     now = clock.unix()
     alive = (item for item in items.values() if item.get("expiresAt", now + 1) > now)
     return {item["id"]: Picture(item) for item in alive}
 
 
+# For other slices, which use this module alone.
 list_stored, delete_files = objects.list_originals, objects.delete_picture_files
 
 
@@ -73,7 +74,7 @@ def create_picture(new: NewPicture, by: str, id: str | None = None) -> Picture:
             "expiresAt": clock.unix() + KEPT_SECONDS,
         }
     )
-    commit, (pk, sk) = Commit(), _key(picture.id)
+    commit, (pk, sk) = Commit(), _picture_key(picture.id)
     commit.put({"pk": pk, "sk": sk, **picture.fields}, when=table.absent)
     commit.audit(_audit_entry(None, picture))
     return picture if commit.try_send() else get_picture(picture.id)
@@ -82,7 +83,7 @@ def create_picture(new: NewPicture, by: str, id: str | None = None) -> Picture:
 def delete_picture(picture: Picture, when: Condition = table.present) -> bool:
     """Delete a picture's record on a condition; return whether it held."""
     commit = Commit()
-    commit.delete(_key(picture.id), when=when)
+    commit.delete(_picture_key(picture.id), when=when)
     commit.audit(_audit_entry(picture, None))
     return commit.try_send()
 
@@ -95,29 +96,31 @@ def delete_unused(picture: Picture) -> bool:
 def claim_upload(picture_id: str, etag: str) -> bool:
     """Note which upload a waiting picture is rendered from; return False if it is another one."""
     same = Attr("etag").not_exists() | Attr("etag").eq(etag)
-    return _update_if(picture_id, _WAITS & same, assign={"etag": etag})
+    return table.update_if(_picture_key(picture_id), _WAITS & same, assign={"etag": etag})
 
 
 def finish_picture(picture_id: str, **found: object) -> bool:
     """Make a waiting picture READY; return whether it waited. `found`: what its file is."""
     ready = {"status": FileStatus.READY, **found}
-    return _update_if(picture_id, _WAITS, assign=ready, remove=["expiresAt"])
+    return table.update_if(_picture_key(picture_id), _WAITS, assign=ready, remove=["expiresAt"])
 
 
 def fail_picture(picture_id: str, error: str) -> None:
     """Make a waiting picture FAILED, with the reason."""
-    _update_if(picture_id, _WAITS, assign={"status": FileStatus.FAILED, "error": error})
+    table.update_if(
+        _picture_key(picture_id), _WAITS, assign={"status": FileStatus.FAILED, "error": error}
+    )
 
 
 def mark_unused(picture: Picture, since: datetime) -> None:
     """Note since when no product shows the picture."""
     free = _IS_READY & Attr("unusedSince").not_exists()
-    _update_if(picture.id, free, assign={"unusedSince": clock.iso(since)})
+    table.update_if(_picture_key(picture.id), free, assign={"unusedSince": clock.iso(since)})
 
 
 def mark_used(picture_id: str) -> bool:
     """Note that a product shows the picture; return False if it is not there or not READY."""
-    return _update_if(picture_id, _IS_READY, remove=["unusedSince"])
+    return table.update_if(_picture_key(picture_id), _IS_READY, remove=["unusedSince"])
 
 
 def find_refusal(fields: Mapping[str, str]) -> Problem | None:
@@ -138,15 +141,6 @@ def find_refusal(fields: Mapping[str, str]) -> Problem | None:
 
 def _is_kept(picture: Picture) -> bool:
     return picture.unused_since is None or mark_used(picture.id)
-
-
-def _update_if(picture_id: str, when: Condition, **change: Any) -> bool:
-    """Change the record on a condition, which it fails if it is not there; return if it held."""
-    try:
-        table.update(_key(picture_id), when=when, **change)
-    except table.ConditionFailed:
-        return False
-    return True
 
 
 def _audit_entry(before: Picture | None, after: Picture | None) -> dict[str, object]:

@@ -13,19 +13,15 @@ Keys contain no text of clients.
 
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from functools import partial
 from itertools import chain
 from typing import Any, Final
-
-from botocore.exceptions import ClientError
 
 from chalicelib import aws, settings
 from chalicelib.imports.model import LARGEST_UPLOAD
 
 _PIECE: Final = 1 << 18
 REPORT_URL_SECONDS: Final = 3_600
-_GONE: Final = frozenset({"PreconditionFailed", "412", "NoSuchKey", "404"})
 
 
 class FileChanged(Exception):
@@ -112,19 +108,8 @@ def read_beginning(job_id: str, etag: str, length: int) -> bytes:
 
 def _get_object(**request: object) -> Any:
     """Return S3's reply with the object. Raises FileChanged if it is gone or another one."""
-    with _raising_file_changed():
+    with aws.raising_if_gone(FileChanged):
         return client().get_object(Bucket=settings.bucket(), **request)
-
-
-@contextmanager
-def _raising_file_changed() -> Iterator[None]:
-    """Raise FileChanged where S3 says that an object is gone or another one."""
-    try:
-        yield
-    except ClientError as error:
-        if error.response["Error"]["Code"] in _GONE:
-            raise FileChanged from None
-        raise
 
 
 # --- What planner and workers keep of a file ------------------------------------------------------
@@ -203,7 +188,7 @@ def report_url(job_id: str, file_name: str) -> str:
 def has_file(source: str, *, report: bool) -> bool:
     """Return whether a job's file, or the `report` of its failed rows, still exists (30 days)."""
     try:
-        with _raising_file_changed():
+        with aws.raising_if_gone(FileChanged):
             client().head_object(Bucket=settings.bucket(), Key=_source_key(source, report))
     except FileChanged:
         return False
@@ -217,7 +202,7 @@ def copy_to_upload(source: str, target: str, *, report: bool) -> None:
     """
     anew = {"MetadataDirective": "REPLACE"} if target == source else {}  # S3 refuses to change none
     from_key = {"Bucket": settings.bucket(), "Key": _source_key(source, report)}
-    with _raising_file_changed():
+    with aws.raising_if_gone(FileChanged):
         client().copy_object(
             Bucket=settings.bucket(), Key=_upload_key(target), CopySource=from_key, **anew
         )

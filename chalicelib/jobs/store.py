@@ -262,8 +262,4 @@ def update_if(
     job_id: str, when: Condition, *, assign: Mapping[str, object], remove: Sequence[str] = ()
 ) -> bool:
     """Change attributes of the job on a condition; return whether it held."""
-    try:
-        table.update(key(job_id), when=when, assign=assign, remove=remove)
-    except table.ConditionFailed:
-        return False
-    return True
+    return table.update_if(key(job_id), when, assign=assign, remove=remove)

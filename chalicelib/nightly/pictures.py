@@ -1,7 +1,8 @@
 """The weekly look for pictures that no product shows. After 90 days they are deleted.
 
-A product's write counts no references: what it takes is noted as used before (`files/store.py`),
-and what it lets go is found here. Until it is deleted, an undo may show it again.
+The write of a product counts no references. A picture that it begins to show is marked as used
+before (`files/store.py`); one that it no longer shows is found here. Until that is deleted, an undo
+may show it again.
 """
 
 from datetime import timedelta

@@ -16,23 +16,23 @@ def read_urls(item: Item | None) -> dict[str, str]:
     return {carrier["name"].casefold(): carrier["trackingUrl"] for carrier in known}
 
 
-def load() -> tuple[dict[str, object], str]:
+def load_settings() -> tuple[dict[str, object], str]:
     """Return the settings in the shape of ShownShippingSettings, and their ETag.
 
     If there are none yet, that is `{carriers: []}` and 0.
     """
     item = table.get(KEY)
-    return _show(item), str(item["version"] if item else 0)
+    return _show_carriers(item), str(item["version"] if item else 0)
 
 
-def save(
+def save_settings(
     wanted: ShippingSettingsInput, if_match: frozenset[str] | None
 ) -> tuple[dict[str, object], str]:
-    """Replace the settings; return what `load` does. Raise PreconditionFailed."""
+    """Replace the settings; return what `load_settings` does. Raise PreconditionFailed."""
     fields = wanted.model_dump(by_alias=True)
-    return shop_settings.save(KEY, lambda commit, before: fields, _show, if_match)
+    return shop_settings.save_settings(KEY, lambda commit, before: fields, _show_carriers, if_match)
 
 
-def _show(item: Item | None) -> dict[str, object]:
+def _show_carriers(item: Item | None) -> dict[str, object]:
     """Return the API's shape of the carriers' item; None: no carriers."""
     return {"carriers": item["carriers"] if item else []}

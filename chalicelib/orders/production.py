@@ -50,8 +50,8 @@ KIND: Final = listing.Kind("work", counted=("stage",), split="stage")
 CLOSED: Final = listing.Kind("worked", counted=("state",))
 
 _MOST_MOVES: Final = 30
-# Bytes of what else grows in the item with an order's work, which DynamoDB takes up to 400 KB of:
-# 25 lines with a note of 5 KB and moves, and those that were removed.
+# Bytes in the item with an order's work, which may have 400 KB: the moves of one line (of at most
+# 25, with notes of 5 KB), and all lines that were removed.
 _LARGEST_MOVES: Final = 4_000
 _LARGEST_REMOVED: Final = 100_000
 _PRIORITY: Final = 5
@@ -175,7 +175,7 @@ def follow_order(
     lines = {line["id"]: line for line in after.fields["lineItems"]}
     for id, known in work.lines.items():
         if id not in lines:
-            ended = _end(known, WorkEnd.EDIT, now) if known["closedBy"] is None else known
+            ended = _end_work(known, WorkEnd.EDIT, now) if known["closedBy"] is None else known
             removed[id] = {"line": cast(Fields, had.get(id)), **ended}
     for id, line in lines.items():
         card_line: Fields = {**line}
@@ -184,16 +184,16 @@ def follow_order(
             if cause is None and is_worked_on(after):
                 kept[id] = _new_work(work.stages)
             continue
-        if is_edited and old["startedAt"] and any(had[id][n] != card_line[n] for n in _LOCKED):
+        if is_edited and old["startedAt"] and _differs_to_maker({**had[id]}, card_line):
             old = {**old, "revision": old["revision"] + 1}
         state, to_make = _state_of(old), Card(after, old, card_line).to_make
         if state is WorkState.OPEN and cause:
             made = to_make if cause is WorkEnd.SHIPMENT else old["made"]
-            old = {**_end(old, cause, now), "made": made}
+            old = {**_end_work(old, cause, now), "made": made}
         elif not cause and (
             state is WorkState.CANCELLED or (state is WorkState.DONE and old["made"] < to_make)
         ):
-            old = _reopen(old, work.stages, by, now)
+            old = _reopen_work(old, work.stages, by, now)
         kept[id] = old
     ended_last = sorted(removed.items(), key=lambda one: (one[1]["doneAt"] or "", one[0]))
     latest = keep_latest(ended_last, MOST_WORK, _LARGEST_REMOVED, encode)
@@ -236,17 +236,17 @@ def _new_work(stages: Stages) -> LineWork:
     }
 
 
-def _end(work: LineWork, cause: WorkEnd, now: str) -> LineWork:
+def _end_work(work: LineWork, cause: WorkEnd, now: str) -> LineWork:
     return {**work, "closedBy": cause.value, "doneAt": now}
 
 
-def _reopen(work: LineWork, stages: Stages, by: str, now: str) -> LineWork:
+def _reopen_work(work: LineWork, stages: Stages, by: str, now: str) -> LineWork:
     """Return work that is open again, in its stage, or in the first if work is done in its own."""
     stage = work["stage"] if work["stage"] in stages.open else stages.open[0]
-    return _move({**work, "closedBy": None, "doneAt": None}, stage, by, now)
+    return _move_to_stage({**work, "closedBy": None, "doneAt": None}, stage, by, now)
 
 
-def _move(work: LineWork, stage: str, by: str, now: str) -> LineWork:
+def _move_to_stage(work: LineWork, stage: str, by: str, now: str) -> LineWork:
     """Return the work in a stage, with the move."""
     if stage == work["stage"]:
         return work
@@ -273,6 +273,11 @@ def has_more_to_make(order: Order, fields: StoredOrder) -> bool:
     return any(id in left and left[id].to_ship for id in open_lines(order))
 
 
+def _differs_to_maker(before: Fields, after: Fields) -> bool:
+    """Return whether two versions of a line differ in what is made."""
+    return any(before[name] != after[name] for name in _LOCKED)
+
+
 def refuse_locked(order: Order, lines: Iterable[Fields]) -> None:
     """Raise SpecLocked if an edit changes what is made of a line on which work has begun.
 
@@ -284,7 +289,7 @@ def refuse_locked(order: Order, lines: Iterable[Fields]) -> None:
         work = works.get(line["id"])
         if work is None or not work["startedAt"] or _state_of(work) is WorkState.CANCELLED:
             continue
-        if any(had[line["id"]][name] != line[name] for name in _LOCKED):
+        if _differs_to_maker(had[line["id"]], line):
             message = f"Work on {line['title']!r} has begun. Send unlock: true to change it."
             raise SpecLocked(message, lineItemId=line["id"], startedAt=work["startedAt"])
 
@@ -310,13 +315,15 @@ def change_work(order: Order, line_id: str, wanted: WorkChange, by: str, now: st
     stage = sent.pop("stage", work["stage"])
     if stage != work["stage"] and stage not in stages.names:
         raise UnknownStage(f"There is no stage {stage!r}.", allowed=[*stages.names])
-    after = cast(LineWork, {**work, **{name: _clean(value) for name, value in sent.items()}})
+    after = cast(
+        LineWork, {**work, **{name: _blank_to_null(value) for name, value in sent.items()}}
+    )
     if stage != work["stage"]:
-        after = {**_move(after, stage, by, now), "closedBy": None, "doneAt": None}
+        after = {**_move_to_stage(after, stage, by, now), "closedBy": None, "doneAt": None}
         if stage != stages.open[0]:
             after["startedAt"] = after["startedAt"] or now
         if stage == stages.last:
-            after = {**_end(after, WorkEnd.STAGE, now), "made": card.to_make}
+            after = {**_end_work(after, WorkEnd.STAGE, now), "made": card.to_make}
     least = card.to_make if after["closedBy"] else 0
     if sent.get("made", work["made"]) != work["made"] and not least <= sent["made"] <= card.to_make:
         limit = f"{card.to_make}: the work is done" if least else f"at most {card.to_make}"
@@ -327,7 +334,7 @@ def change_work(order: Order, line_id: str, wanted: WorkChange, by: str, now: st
     return replace(order.work, lines=lines, version=order.work.version + 1)
 
 
-def _clean(value: object) -> object:
+def _blank_to_null(value: object) -> object:
     """Return a value that was sent as it is stored: an empty text is null."""
     return None if value == "" else value
 
@@ -448,10 +455,12 @@ def work_events(before: Order | None, after: Order) -> Iterator[tuple[str, dict[
     """Yield (event, data) for work that is new or differs, and when all of an order's is done."""
     known = list_cards(before)
     for id, card in list_cards(after).items():
-        shown = _announce(card)
+        shown = _show_announced(card)
         if id not in known:
             yield "work.created", shown
-        elif known[id].work != card.work or _facts(_announce(known[id])) != _facts(shown):
+        elif known[id].work != card.work or _hide_customer(
+            _show_announced(known[id])
+        ) != _hide_customer(shown):
             yield "work.updated", shown
     produced_at = after.fields["producedAt"]
     if produced_at and not (before and before.fields["producedAt"]):
@@ -459,12 +468,12 @@ def work_events(before: Order | None, after: Order) -> Iterator[tuple[str, dict[
         yield "order.produced", {**reference, "producedAt": produced_at}
 
 
-def _facts(announced: Fields) -> Fields:
+def _hide_customer(announced: Fields) -> Fields:
     """Return what an event says of work, without whose it is."""
     return {**announced, "customerId": None}
 
 
-def _announce(card: Card) -> dict[str, object]:
+def _show_announced(card: Card) -> dict[str, object]:
     """Return the shape of AnnouncedWork."""
     return pick_members({**show_card(card), "customerId": card.order.customer_id}, AnnouncedWork)
 
@@ -541,7 +550,7 @@ def save_settings(
     """
 
     def make_fields(commit: Commit, before: Item | None) -> Item:
-        """Return the new settings, and let the commit require that no work is left behind."""
+        """Return the new settings; the commit requires that no stage with open work is lost."""
         known = Stages.from_item(before)
         unknown = [one.id for one in wanted.stages if one.id and one.id not in known.names]
         if unknown:
@@ -552,7 +561,7 @@ def save_settings(
         _require_unused(commit, {*known.open} - {*Stages(0, stages).open})
         return {"stages": list(stages)}
 
-    return shop_settings.save(SETTINGS, make_fields, _show_settings, if_match)
+    return shop_settings.save_settings(SETTINGS, make_fields, _show_settings, if_match)
 
 
 def _show_settings(item: Item | None) -> dict[str, object]:

@@ -389,7 +389,7 @@ def list_shipments() -> Response:
 )
 def get_shipping_settings() -> Response:
     """The carriers that the shop knows."""
-    settings, etag = carriers.load()
+    settings, etag = carriers.load_settings()
     return reply(200, settings, etag=etag)
 
 
@@ -406,7 +406,7 @@ def put_shipping_settings() -> Response:
     """All of them. `trackingUrl` of a carrier has `{number}` where the tracking number is: parcels
     of this carrier get that address.
     """
-    settings, etag = carriers.save(body(ShippingSettingsInput), if_match())
+    settings, etag = carriers.save_settings(body(ShippingSettingsInput), if_match())
     return reply(200, settings, etag=etag)
 
 

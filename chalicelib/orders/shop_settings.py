@@ -10,7 +10,7 @@ from chalicelib.storage.commit import Commit
 from chalicelib.storage.conditions import Attr
 
 
-def save(
+def save_settings(
     key: Key,
     make_fields: Callable[[Commit, Item | None], Item],
     show: Callable[[Item | None], dict[str, object]],

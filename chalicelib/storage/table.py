@@ -371,6 +371,21 @@ def update(
     return _write_call("UpdateItem", request, key, lambda reply: unpack(reply["Attributes"]))
 
 
+def update_if(
+    key: Key,
+    when: Condition,
+    *,
+    assign: Mapping[str, object] | None = None,
+    remove: Iterable[str] = (),
+) -> bool:
+    """Update an item on a condition, as `update` does; return whether it held."""
+    try:
+        update(key, assign=assign, remove=remove, when=when)
+    except ConditionFailed:
+        return False
+    return True
+
+
 @CallMaker
 def delete(key: Key, when: Condition | None = None) -> DynamoCall[object]:
     """Delete an item, which need not be there. Raises ConditionFailed if `when` does not hold.

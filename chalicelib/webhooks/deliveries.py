@@ -533,17 +533,13 @@ def _update_delivery(
     Return False, with nothing written, if `when` does not hold: by default, that the claim is
     still ours.
     """
-    try:
-        updated = clock.next_iso(delivery.updated_at, clock.now_iso())
-        table.update(
-            key(delivery.id),
-            assign={**changes, "updatedAt": updated},
-            remove=removed,
-            when=when or _has_our_claim(delivery),
-        )
-    except table.ConditionFailed:
-        return False
-    return True
+    updated = clock.next_iso(delivery.updated_at, clock.now_iso())
+    return table.update_if(
+        key(delivery.id),
+        when or _has_our_claim(delivery),
+        assign={**changes, "updatedAt": updated},
+        remove=removed,
+    )
 
 
 def _failed_key(id: str, failed_at: str) -> Key:

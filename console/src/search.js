@@ -127,18 +127,18 @@ function pages(text) {
   const acts = [...offered].filter((name) => isMeant(name)).map((name) => ({ text: name, kind: "On this page", press: name }));
   const named = PAGES.filter(([name, , also]) => isMeant(name, also)).map(([name, key]) => ({ text: name, kind: "Page", key }));
   const open = [...ids, ...named].filter(({ key }) => may(match(key).role));
-  return [...(wanted.length > 0 ? acts : []), ...open].map(told);
+  return [...(wanted.length > 0 ? acts : []), ...open].map(toOption);
 }
 
 // The orders of each sales rep of this name.
 async function repsOf(visit, text, signal) {
   const found = repOf(text) ? await asked(visit, ["orders", "salesRepId"], repOf(text), signal) : [];
   return found.slice(0, MOST_REPS).map(({ value, count }) =>
-    told({ text: repWord(value), kind: "Sales rep", about: plural(count, "order"), key: `/orders?salesRepId=${encodeURIComponent(value)}` }),
+    toOption({ text: repWord(value), kind: "Sales rep", about: plural(count, "order"), key: `/orders?salesRepId=${encodeURIComponent(value)}` }),
   );
 }
 
-const told = ({ kind, about, ...option }) => ({ ...option, about: [kind, about && [" · ", about]] });
+const toOption = ({ kind, about, ...option }) => ({ ...option, about: [kind, about && [" · ", about]] });
 
 // Exact matches come first in each group; an order number, a SKU or an email that equals the text
 // comes before all others.
@@ -179,5 +179,5 @@ async function search(visit, text, signal) {
   const all = /^#?\d+$/.test(text)
     ? [...orders, ...products, ...customers]
     : [...products, ...customers, ...orders];
-  return [...all.filter(({ isExact }) => isExact), ...all.filter(({ isExact }) => !isExact)].map(told);
+  return [...all.filter(({ isExact }) => isExact), ...all.filter(({ isExact }) => !isExact)].map(toOption);
 }

@@ -29,7 +29,7 @@ HANDLERS = {
     "chalicelib.webhooks.redrive.run": "redrive",
     "chalicelib.nightly.check.check_totals": "check_counts",
     "chalicelib.nightly.pictures.delete_unused": "check_counts",
-    "chalicelib.files.render.handle": "render_file",
+    "chalicelib.files.render.render_uploads": "render_file",
 }
 
 

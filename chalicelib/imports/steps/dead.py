@@ -14,7 +14,7 @@ from chalicelib.imports import files
 from chalicelib.imports.chunks import PREFIX
 from chalicelib.jobs import store as jobs
 from chalicelib.problems import Busy
-from chalicelib.sqs import Batch, Handled, all_but
+from chalicelib.sqs import Batch, Handled, handle_each
 from chalicelib.values import clock
 
 _REFUSED: Final = timedelta(hours=1)  # that long a refused planner is started again
@@ -27,14 +27,7 @@ def batch(event: Batch) -> Handled:
 
     They are received again.
     """
-    failed = []
-    for record in event["Records"]:
-        try:
-            _end_job(record["body"])
-        except Exception as error:
-            telemetry.error("dead letter not handled", error, messageId=record["messageId"])
-            failed.append(record["messageId"])
-    return all_but(failed)
+    return handle_each(event["Records"], _end_job, "dead letter not handled")
 
 
 def _end_job(body: str) -> None:

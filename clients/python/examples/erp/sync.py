@@ -40,10 +40,9 @@ def synchronise(database: sqlite3.Connection, shop: Backroom, cursor: str | None
 
 
 def apply(database: sqlite3.Connection, event: FeedEvent) -> None:
-    about_orders = {"order.edited", "order.closed", "order.produced"}
-    if event["event"] in about_orders or not event["event"].startswith("order."):
-        return  # each of these is also an `order.updated`, which has the whole of the order
     order = event["data"]
+    if not event["event"].startswith("order.") or "orderId" in order:
+        return  # what only names its order (an edit, its end) is an `order.updated` too, with all
     is_deleted = event["event"] == "order.deleted"
     keep(database, order["id"], order["updatedAt"], None if is_deleted else json.dumps(order))
 
