@@ -65,8 +65,9 @@ def change(
 def append(commit: Commit, kind: Kind, id: str, index: Index) -> None:
     """Add a new record's list entries and count to its commit, in a third of `change`'s time.
 
-    It is only for a record without words and further orders, of a kind without `since`. One with
-    too many of several values is in their common list.
+    It is only for a record without words, further orders and measures, of a kind without `since`.
+    If it has too many of several values (`are_too_many`), it has an entry in their common list
+    instead of one for each.
     """
     if kind.are_too_many(index.several):
         index = replace(index, many=True)
@@ -112,7 +113,8 @@ def _change_words(commit: Commit, old: dict[Key, bool], new: dict[Key, bool], ro
 
     `old`, `new`: the key of each word → whether it belongs to a generation. `room`: how many writes
     the transaction takes. If all do not fit, those of a generation are written before the
-    transaction, or deleted after it.
+    transaction (`write_before`), or deleted after it (`delete_after`); the others are always in it.
+    A word of a generation gets `at`, the time.
     """
     added, gone = [key for key in new if key not in old], [key for key in old if key not in new]
     fits = len(added) + len(gone) <= room
@@ -136,9 +138,11 @@ def entries_of(kind: Kind, id: str, index: Index | None) -> set[Key]:
 
 
 def list_entries(kind: Kind, id: str, index: Index | None) -> dict[Key, Item]:
-    """Return a record's entries in all lists and orders: key → attributes besides the key.
+    """Return a record's entries in all lists and orders: {key: attributes besides the key}.
 
-    {} for None. The entry in the list of all names the generation, if words are written ahead.
+    {} for None. The attributes are the facets and the set of several values; in measured lists and
+    orders the measures too. With `many`, one entry in `<several>*` stands for the several values.
+    If words are written ahead, the entry in the list of all names the generation.
     """
     if index is None:
         return {}
@@ -162,9 +166,10 @@ def list_entries(kind: Kind, id: str, index: Index | None) -> dict[Key, Item]:
 
 
 def order_entries(kind: Kind, id: str, index: Index | None) -> dict[Key, Item]:
-    """Return a record's entries in other orders, one an order: key → attributes besides the key.
+    """Return a record's entries in other orders, one an order: {key: attributes besides the key}.
 
-    {} for None. Those of an order that is measured have the record's measures too.
+    {} for None. The attributes are the facets and the set of several values; of a measured order
+    the measures too.
     """
     if index is None:
         return {}

@@ -64,9 +64,9 @@ class Index:
         """Return the index of a record, without places for its words: all are in `words`.
 
         The record is found by the words of `texts`, and by each of the `exact` as a whole. The
-        values of facets are made parts of keys. `sort`: its place in the kind's order. `orders`:
-        order → the text by which it is sorted, without case and accents. `measures` likewise; only
-        the text of CREATED is kept as it is. Raises ValueError if `sort` has a # or a +.
+        values of facets are made parts of keys. `sort`: its place in the kind's order. `orders`,
+        `measures`: name → the text by which it is sorted, made a sort key (`to_sort_key`); only the
+        measure CREATED is kept as it is. Raises ValueError if `sort` has a # or a +.
         """
         if "#" in sort or "+" in sort:
             raise ValueError(f"{sort!r} cannot be a sort key: # and + separate the parts of a key")
@@ -98,10 +98,10 @@ class Index:
         return self.words, self.ahead, self.generation, self.sort
 
     def to_stored(self) -> dict[str, object]:
-        """Return the value that the record stores as its attribute `index`.
+        """Return the value of the record's attribute `index`: a dict with the fields' names.
 
-        Words are one text with blanks. Of all but `sort`, `facets` and `words`, empty ones are left
-        out.
+        `words` and `ahead` are one text each, with blanks between. Of all but `sort`, `facets` and
+        `words`, empty ones are left out. `v` and `f`, always 1, are for release 1.0.0.
         """
         optional = {
             "ahead": " ".join(self.ahead),  # no word has a blank in it
@@ -262,10 +262,11 @@ def place_words(
 def settle_words(before: Index | None, wanted: Index, *, inside: int, room: int) -> Index:
     """Return a copy of `wanted` with its words placed (`place_words`), and its generation set.
 
-    A word of `before` stays where it is, if all changes fit. The generation stays too, unless the
-    words ahead are all written again, or are the first: then it is a new random name, so that no
-    other attempt to write the record leaves words that count. `inside`: how many words and listed
-    values are in the transaction; `room`: how many additions and removals of words.
+    A word of `before` stays where it is, if all changes fit. The generation of `before` stays too,
+    also without words ahead. A new random one is made only if words ahead are all written again, or
+    are the first: then no other attempt to write the record leaves words that count; it is "" if
+    all are renewed and none is ahead. `inside`: how many words and listed values are in the
+    transaction; `room`: how many additions and removals of words.
     """
     had = before or _NONE
     placed = place_words(
@@ -285,7 +286,8 @@ def settle_words(before: Index | None, wanted: Index, *, inside: int, room: int)
 def value_writes(kind: kinds.Kind, before: Index | None, after: Index | None) -> int:
     """Return how many list entries and menu counts of several values a change writes at most.
 
-    `before`, `after`: the record's indexes; None: there is none.
+    `before`, `after`: the record's indexes; None: there is none. A value that stays counts too; its
+    list entry counts twice if the record's sort changes.
     """
     had, has = (index.listed_values if index else () for index in (before, after))
     is_moved = before and after and before.sort != after.sort
@@ -304,8 +306,8 @@ def several_part(value: str) -> str:
 def to_sort_key(value: str) -> str:
     """Return a text as a sort key: folded, its first 60 characters, "!" if nothing is left.
 
-    It has nothing that sorts before `#`, after which an id follows: "Ring" comes before "Ring
-    blue".
+    Blanks become one `$`, and `%`, `#`, `!` and `"` are escaped, so it has nothing that sorts
+    before `#`, after which an id follows: "Ring" comes before "Ring blue".
     """
     plain = kinds.escape("$".join(text.fold(value).split())[:_LONGEST_SORT])
     return plain.replace("!", "%21").replace('"', "%22") or "!"

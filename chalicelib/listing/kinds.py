@@ -79,14 +79,15 @@ class Kind:
 
     @property
     def number(self) -> int:
-        """The number of the last reindexing that the current code needs; FIRST if it needs none."""
+        """The highest number in `since`: the last reindexing that this code needs; else FIRST."""
         return max(self.since.values(), default=FIRST)
 
     def list_names(self, facets: Mapping[str, str]) -> list[str]:
         """Return the names of the lists in which a record with these facets is.
 
         They are `*`, `<facet>=<value>` of each `listed` facet with a value, and each combined list
-        whose values it has. Not those of its several values, nor the other orders.
+        whose values it has, also those that `since` names. Not the lists of its several values, nor
+        the other orders.
         """
         return [
             "*",
@@ -162,10 +163,11 @@ class Kind:
         return self.cell_keys_under(facets, values)
 
     def cell_keys_under(self, facets: Mapping[str, str], values: Iterable[str]) -> list[Key]:
-        """Return the key of the kind's cell, and for each of these values the key of its own cell.
+        """Return the key of a record's cell of the whole kind, then one key for each of `values`.
 
-        `facets`: the record's. `values`: `<facet>=<value>`, whose cell has the same name, or
-        `@<facet>=<value>`, whose cell is the value's in the menu.
+        `facets`: the record's. A value `<facet>=<value>` has the partition
+        `count#<kind>#<facet>=<value>`, and there the cell with the same name as the first.
+        `@<facet>=<value>` has the value's cell in the menu of the facet (`menu_key`).
         """
         cell = self.cell_name(facets)
         return [
@@ -188,10 +190,10 @@ class Kind:
         return f"menu#{self.name}#{facet}", value
 
     def cell_increments(self, pk: str, facets: Mapping[str, str]) -> dict[str, int | Decimal]:
-        """Return what a record with these facets adds to each attribute of a cell of `pk`.
+        """Return {attribute: what a record with these facets adds to it}, in a cell of `pk`.
 
-        `n` is 1, the attribute of its split value too; in the cells of the whole kind, the `summed`
-        facet is its amount.
+        `n`: 1. The attribute of its value of the split facet, if it has one: 1. Only in the cells
+        of the whole kind, the name of the `summed` facet: its amount as Decimal, 0 for "".
         """
         numbers: dict[str, int | Decimal] = {"n": 1}
         if value := facets.get(self.split):
@@ -228,7 +230,7 @@ class Kind:
         return [self.word_pk(word, shard) for shard in range(self.word_shards)]
 
     def entry_key(self, name: str, id: str, sort: str) -> Key:
-        """Return the key of a record's entry in the list with this name; `sort`: its place."""
+        """Return the key of a record's entry in the list of this name: its shard, `<sort>#<id>`."""
         return self.list_pk(name, shard_of(id, self.list_shards)), f"{sort}#{id}"
 
     def shard_pk(self, pk: str, sk: str) -> str:

@@ -19,7 +19,7 @@ def discard_words(records: Records[Indexed], word: str, before: int) -> int:
 
     Return how many were deleted. A failed write left them: their generation is not the record's, or
     there is no record. Only entries of `before` (Unix seconds) or earlier, because a later write
-    may still be running. `word`: folded.
+    may still be running. An entry whose record is written at the same moment stays. `word`: folded.
     """
     old = Attr("at").lte(before)
     count = 0

@@ -72,8 +72,8 @@ class Lists:
     def first_queries(self, need: int, after: str | None, forward: bool) -> list[Read]:
         """Return the unsent calls, one a partition, that read a first page, to find `need` records.
 
-        `after`: the position after which it begins; None: at the end of the list where reading
-        begins.
+        Each results in the positions of the matches in the page (`_positions_call`). `after`: the
+        position after which it begins; None: at the end of the list where reading begins.
         """
         limit = self._query_limit(need)
         return [self._positions_call(pk, forward, limit, after) for pk in self._partition_keys()]
@@ -88,10 +88,10 @@ class Lists:
     ) -> Iterator[str]:
         """Yield the positions of matching records, each once, newest first, or oldest if `forward`.
 
-        The first pages are read when it is called, the next as the positions are taken. `need`: how
-        many the caller uses; it only decides how large the pages are. `after`: the position that
-        they follow, itself not among them. `read`: the results of `first_queries` with the same
-        arguments; None: they are sent here.
+        The first pages are read at the call, the next as the positions are taken, to the end of the
+        lists. `need`: how many the caller uses; it only decides how large the pages are. `after`:
+        the position that they follow, itself not among them. `read`: the results of `first_queries`
+        with the same arguments; None: they are sent here.
         """
         if read is None:
             read = dynamodb.wait_for_results(self.first_queries(need, after, forward))
@@ -105,14 +105,15 @@ class Lists:
         merged = groupby(heapq.merge(*streams, reverse=not forward))
         return (position for position, _ in merged if position != after)
 
-    def tally_calls(self, most_keys: int | None) -> list[Tallying]:
-        """Return the unsent calls, one a partition, that count the matches among the first keys.
+    def tally_calls(self, look_at_least: int | None) -> list[Tallying]:
+        """Return the unsent calls, one a partition, that count the matches among its first keys.
 
-        They look at `most_keys` of all partitions together, or a little more; None: at
-        MOST_COUNTED. A record in two of the lists counts twice.
+        Only keys within the range `between` are looked at: the same share in each partition,
+        together at least `look_at_least` (None: MOST_COUNTED). A match passes the remaining
+        filters. A record in two of the lists counts twice.
         """
         pks = self._partition_keys()
-        each = -(-(MOST_COUNTED if most_keys is None else most_keys) // len(pks))
+        each = -(-(MOST_COUNTED if look_at_least is None else look_at_least) // len(pks))
         where, condition = self._sort_condition(None, forward=True), filter_condition(self.rest)
         return [
             table.tally.call(pk, where=where, matching=condition, look_at_least=each) for pk in pks
@@ -145,8 +146,9 @@ class Lists:
     ) -> Read:
         """Return the unsent call that reads up to `limit` entries of a partition.
 
-        It results in the positions (`sk`) of those that pass the remaining filters. The entries
-        follow `page`, where the last page ended, or else `after`.
+        It results in the positions (`sk`) of those that pass the remaining filters. They are in the
+        range `between`, and follow the position `page`, where the last page ended, or without one
+        `after`; both are part of the condition on `sk`.
         """
         return table.query.call(
             pk,
@@ -259,7 +261,8 @@ def names_of_lists(kind: Kind, facet: str, accepted: frozenset[str]) -> list[str
 def filter_condition(where: Where) -> Condition | None:
     """Return the condition that a list entry passes all of these filters; None for no filters.
 
-    Of the facet SEVERAL, one of the accepted values suffices.
+    Its attribute of each facet is one of the accepted texts ("" too is stored). Of the facet
+    SEVERAL, a set, it contains at least one of them.
     """
     conditions = []
     for facet, accepted in where.items():

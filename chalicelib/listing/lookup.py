@@ -57,7 +57,8 @@ def _read_partition(pk: str, begins: Sequence[str]) -> DynamoCall[list[list[str]
     def query_onward(cut: Sequence[str] = ()) -> DynamoCall[Any]:
         """Return the call that reads on from the first prefix that is not in `blocks` yet.
 
-        `cut`: keys of that prefix which were read already; the query begins after the last one.
+        `cut`: the keys of that prefix that were read already; the query begins after the last one.
+        `collect_blocks` takes its rows.
         """
         return table.query.call(
             pk,
@@ -69,7 +70,12 @@ def _read_partition(pk: str, begins: Sequence[str]) -> DynamoCall[list[list[str]
         )
 
     def collect_blocks(cut: Sequence[str], rows: table.Rows) -> object:
-        """Add the keys of each prefix to `blocks`; return it, or the next query."""
+        """Add a block of keys to `blocks` for each prefix that `rows` reach; return all blocks.
+
+        `cut`: the keys of the first of these prefixes that were read before. If more keys of a
+        prefix may follow, and it has fewer than _MANY, it gets no block yet: the next query is
+        returned instead, unsent. A prefix without keys gets [].
+        """
         keys = [*cut, *(item["sk"] for item in rows.items)]
         for begin in begins[len(blocks) :]:
             block = keys[bisect_left(keys, begin) : bisect_left(keys, begin + _LAST)]

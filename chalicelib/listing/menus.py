@@ -62,7 +62,7 @@ def read_menus(
     for scan, parts in zip(scans, ends, strict=True):
         for part in parts:
             part.add_rows(next(results))
-        scan.read_on(parts, 1, first)
+        scan.fill_partitions(parts, 1, first)
         bounds += [one.rpartition("#")[0] for one in scan.merge_positions(parts)[0][:1]]
     split = next((value for value in where.get(kind.split, ()) if value), None)
     read = {facet: next(results) for facet in kind.menus}

@@ -20,7 +20,8 @@ def reindex(records: Records[Indexed], id: str, read: Item | None = None) -> boo
 
     False: they are so already, or there is no record. `read`: its item, if it was read already. The
     record gets a new version, so that a writer who read it before does not remove entries from
-    their old places. Raises Busy if the record keeps changing.
+    their old places. If the record changed meanwhile, it is read and tried again; Busy if it keeps
+    changing.
     """
     for _ in range(_ATTEMPTS):
         item, read = read or table.get(records.key(id)), None

@@ -36,7 +36,8 @@ def count(kind: Kind, where: Mapping[str, frozenset[str]]) -> int:
 def count_each(kind: Kind, facet: str, values: Sequence[str]) -> list[int | None]:
     """Return how many records have each of these values of a facet, in order, from the count cells.
 
-    Without a read, each is None if no cells count the facet. Raises Reindexing.
+    Each is None, without a read, if the facet is neither `counted` nor of `under`. [] for no
+    values, without a read. Raises Reindexing.
     """
     if facet not in {*kind.counted, *kind.under} or not values:
         return [None] * len(values)
@@ -59,10 +60,11 @@ def read_page(kind: Kind, query: Query, load: Load[R]) -> Page[R]:
     """Return one page of the list that a query asks for, in its order.
 
     `load` returns the records of ids that exist, in order. Records that changed meanwhile and do
-    not match now are left out. The total is exact, or a lower bound if the page says so. A search
-    of nothing visible finds nothing. Raises Invalid for a search that matches too much, a page that
-    is too deep, too many values of a facet, or a cursor of another list; Reindexing if not all
-    records are indexed for it yet.
+    not match now are left out, so the page may be short. The total is exact, or a lower bound if
+    the page says so. A search of nothing visible finds nothing, and so does a filter without
+    accepted values: then nothing is read. A query with a cursor gets `by_cursor` too. Raises
+    Invalid for a search that matches too much, a page that is too deep, too many values of a facet,
+    or a cursor of another list; Reindexing if not all records are indexed for it yet.
     """
     where = key_parts(kind, query.where)
     kind = upgrades.limit_to_indexed(kind, _needed_features(kind, query, where))
@@ -87,7 +89,7 @@ def read_page(kind: Kind, query: Query, load: Load[R]) -> Page[R]:
     next_ = follows.to_text(identity) if follows else None
 
     def cursor_after(number: int) -> str:
-        """Return the cursor with which a page begins after the first `number` records of this."""
+        """Return the cursor of a page that begins after the first `number` records here."""
         positions = {id_of(position): position for position in page_slice.positions}
         return Cursor(positions[kept[number - 1].id], start.page + 1).to_text(identity)
 
@@ -158,8 +160,8 @@ def _fits(index: Index, query: Query, where: Where, terms: Iterable[str]) -> boo
 def page_of(kind: Kind, query: Query, records: Iterable[R]) -> Page[R]:
     """Return the query's page of `records`, sorted here; the total is their number.
 
-    `records`: all results of the query, in any order. Nothing is read. Raises Invalid for a cursor
-    of another list.
+    `records`: all results of the query, in any order; none is dropped. Nothing is read. Raises
+    Invalid for a cursor of another list.
     """
     identity = list_identity(kind, query, key_parts(kind, query.where))
     start = cursor.parse(query.cursor, identity) if query.cursor else Cursor("", query.page)

@@ -75,7 +75,7 @@ class Listing(Generic[R]):
 
     @property
     def skip(self) -> int:
-        """Return how many positions come before the page: none after a cursor."""
+        """How many positions come before the page, by its number; 0 after a cursor."""
         return 0 if self.after else (self.query.page - 1) * self.query.limit
 
     @property
@@ -88,8 +88,10 @@ class Listing(Generic[R]):
     def browse_positions(self) -> Slice:
         """Read the positions of the page of a list without a search, and the total.
 
-        If it is clear which lists to read, and the page is near the beginning, that is one round
-        trip; otherwise the counts choose the lists (`_read_cheapest`).
+        Within a range of another order (`query.within`), only the list with that order is read, and
+        its keys are counted. Otherwise, if it is clear which lists to read, and the page is near
+        the beginning, one round trip reads them and the total; if not, the counts choose the lists
+        (`_read_cheapest`).
         """
         if self.query.within:
             order = [f"*{self.query.order}"]
@@ -124,15 +126,16 @@ class Listing(Generic[R]):
         """
         return is_counted(self.kind, self.where) and not self.query.between
 
-    def _tally_calls(self, base: Lists, most_keys: int | None = None) -> list[lists.Tallying]:
-        """Return the unsent calls that count the matches in these lists; [] if some could twice.
+    def _tally_calls(self, base: Lists, look_at_least: int | None = None) -> list[lists.Tallying]:
+        """Return the unsent calls that count the matches in these lists; [] if some count twice.
 
-        They may with two values of the facet with several: a record can be in both lists.
-        `most_keys`: how many keys they look at; None: as many as the query allows.
+        They do with two values of the facet with several: a record can be in both lists.
+        `look_at_least`: how many keys are looked at, of all partitions together; None: as many as
+        the query says (`most_counted`).
         """
         # If a record may be in two of the lists, records are counted by position.
         is_once = len(self.where.get(SEVERAL, ())) < 2
-        return base.tally_calls(most_keys or self.query.most_counted) if is_once else []
+        return base.tally_calls(look_at_least or self.query.most_counted) if is_once else []
 
     def _slice_calls(self, base: Lists, *, is_counted: bool) -> list[DynamoCall[Any]]:
         """Return the unsent calls for a page of these lists; `_slice_results` takes their results.
@@ -302,10 +305,11 @@ class Listing(Generic[R]):
         return {id: verified[id] for id in entries if _entry_passes(entries[id], self.where)}
 
     def _sort_found(self, matches: Found, at_least: bool, known: Counts) -> Slice:
-        """Return the page of all found records in another order; `at_least` is passed on.
+        """Return the page of the found records in another order; `at_least` is passed on.
 
-        It loads them all and sorts them, or, of more than are cheap to load, reads the whole list
-        in that order and keeps the found ones.
+        It loads them all, and sorts those that match the filters now (`_sort_records`). If they are
+        more than are cheap to load, it reads the whole list in that order instead, and keeps the
+        found ones.
         """
         if len(matches) * ENTRIES_A_RECORD <= max(_FEW * ENTRIES_A_RECORD, known.size({}) or 0):
             in_order = self._sort_records(list(matches))
@@ -322,7 +326,11 @@ class Listing(Generic[R]):
     # --- Both -------------------------------------------------------------------------------------
 
     def _slice_positions(self, positions: list[str], total: int, at_least: bool = False) -> Slice:
-        """Return the page, from the positions of all matches in any order."""
+        """Return the page, from the positions of all matches in any order; nothing is read.
+
+        They are sorted here; it begins after the cursor's position, or `skip` positions from the
+        start.
+        """
         in_order = self.query.sort_positions(positions, self.after)
         return self._cut_to_limit(iter(in_order[self.skip : self.need]), total, at_least)
 

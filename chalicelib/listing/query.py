@@ -70,7 +70,7 @@ class Query:
     def sort_positions(self, positions: Iterable[str], after: str | None) -> list[str]:
         """Return these positions in the requested order, each once: all that follow `after`.
 
-        `after` None or "": all.
+        `after` None or "": all. Nothing is cut to a page.
         """
         in_order = sorted(set(positions), reverse=not self.forward)
         if not after:

@@ -52,11 +52,15 @@ class Records(Generic[R_co]):
         return [self.read(items[key]) for key in keys if key in items]
 
     def find(self, id: str, fields: Iterable[str] = ()) -> R_co | None:
-        """Read the record with this id; return None if there is none, or it cannot be one."""
+        """Read the record with this id; return None if there is none.
+
+        Without a read if it cannot be an id: without the prefix, for instance. `fields`: as of
+        `load`.
+        """
         return next(iter(self.load([id] if ids.may_be(self.prefix, id) else [], fields)), None)
 
     def get(self, id: str, fields: Iterable[str] = ()) -> R_co:
-        """Read the record with this id; raise NotFound if there is none."""
+        """Read the record with this id; raise NotFound if there is none. `fields`: as of `load`."""
         return NotFound.unless(self.find(id, fields), self.what or self.kind.name, id)
 
     def insert(self, commit: Commit, fields: Item, **room: int) -> Item:

@@ -128,8 +128,9 @@ def _sum_shards(cell: Fields) -> Number:
 def repair(wrong: Iterable[Wrong]) -> None:
     """Add to each wrong cell what it lacks, each in a transaction of its own. Raises Busy.
 
-    The difference is added, so counts that are written at the same time stay. It is added once,
-    also if an answer is lost. One without shards whose record is gone is passed over.
+    The difference (negative if too much was counted) is added, so counts that are written at the
+    same time stay. It is added once, also if an answer is lost. A cell without shards whose record
+    is gone is passed over.
     """
     for cell in wrong:
         commit, difference = Commit(), {cell.attribute: cell.counted - cell.stored}

@@ -104,12 +104,15 @@ class Scan:
             fields=("sk", self.measure),
         )
 
-    def read_on(self, parts: Sequence[Partition], need: int, limit: int, after: str = "") -> None:
-        """Read on in partitions of the list in order, until `need` matches are known, or enough.
+    def fill_partitions(
+        self, parts: Sequence[Partition], need: int, limit: int, after: str = ""
+    ) -> None:
+        """Read further pages into `parts`, until `need` matches are known, or enough was read.
 
-        Those are the matches up to where all partitions were read. It ends early when all was read,
-        or about _MOST_READ entries more than `need`. `limit`: how many entries of each partition
-        were read; each next page is up to four times as large. `after`: as of `next_call`.
+        Their entries are added to `parts`. Known are the matches up to where all partitions were
+        read (`merge_positions`). It ends early when all was read, or about _MOST_READ entries more
+        than `need`. `limit`: how many entries of each partition were read before; each next page is
+        up to four times as large. `after`: as of `next_call`.
         """
         read, most = limit * len(parts), _MOST_READ + need
         while len(self.merge_positions(parts)[0]) < need and read < most:
@@ -125,7 +128,8 @@ class Scan:
     def merge_positions(self, parts: Sequence[Partition]) -> tuple[list[str], str | None]:
         """Return the matches up to where all partitions were read, in order, and that position.
 
-        The position is None if all were read to the end.
+        A match is the `sk` of an entry, each once; nothing is read. The position is None if all
+        partitions were read to the end.
         """
         ends = [part.after for part in parts if part.after is not None]
         end = (min(ends) if self.forward else max(ends)) if ends else None
@@ -171,10 +175,12 @@ class Shelf(Generic[R]):
     accepts: Callable[[R], bool] | None = None
 
     def read_page(self) -> Page[R]:
-        """Read the page, and return it.
+        """Read the page, and return it; an empty one, unread, for a search of nothing visible.
 
-        Without `accepts`, it may have fewer records than asked for, if some changed meanwhile.
-        Raises what `listing.read_page` does, and Invalid for a page by number that is too far back.
+        Without `accepts`, it may have fewer records than asked for, if some changed meanwhile. With
+        `accepts`, the total is only those found so far, unless the page is the whole list. A query
+        with a cursor gets `by_cursor` too. Raises what `listing.read_page` does, and Invalid for a
+        page by number that is too far back.
         """
         where, query = key_parts(self.kind, self.query.where), self.query
         identity = list_identity(self.kind, query, where)
@@ -201,7 +207,7 @@ class Shelf(Generic[R]):
             total, at_least = skip + len(kept), not is_whole or bool(start.position)
 
         def cursor_after(number: int) -> str:
-            """Return the cursor after the first `number` records of the page."""
+            """Return the cursor of a page that begins after the first `number` records here."""
             position = query.position_of(kept[number - 1])
             return Cursor(position, start.page + 1).to_text(identity)
 
@@ -209,11 +215,11 @@ class Shelf(Generic[R]):
         return Page(kept, total, start.page, query.limit, next_, at_least, by_cursor)
 
     def _search(self, where: Where, terms: list[str]) -> _Found:
-        """Load all records with these terms; return the positions, unsorted, of those that match.
+        """Load all records with these terms; return the positions of those that match now.
 
-        The records are looked up first (`verify_matches`). The result is exact unless the search
-        found `at_least` so many. Raises TooBroad if more than MOST_FOUND have the terms, whatever
-        the filters.
+        They are unsorted; they pass the filters and the bounds of measures, which are compared with
+        the records. The result is exact unless the search found `at_least` so many. Raises TooBroad
+        if more than MOST_FOUND have the terms, whatever the filters.
         """
         matching, unchecked, _ = match_terms(self.kind, {}, terms, counted=False)
         found, _ = verify_matches(self.kind, matching, read_all_entries=False)
@@ -228,9 +234,11 @@ class Shelf(Generic[R]):
     def _browse(self, where: Where, after: str, need: int) -> _Found:
         """Read the next positions that match, without a search: `need` of them, fewer at the end.
 
-        `after`: the position that they follow; it is ignored where all matches are returned,
-        unsorted: if few have one of the filters. Otherwise the total is exact only if cells count
-        it, or the whole list was read. Raises Reindexing.
+        One round trip reads the start of the list in order, and up to FEW entries of each partition
+        of the filters' lists (`_narrow_lists`). If one of these lists ends there, it has all
+        matches: they are returned, unsorted, whatever `after`. Otherwise the list in order is read
+        on, after the position `after`; then the total is exact only if cells count it, or the whole
+        list was read. Raises Reindexing.
         """
         kind, query = self.kind, self.query
         measure = query.order.removeprefix(f"{kind.shelf}-") or CREATED
@@ -265,7 +273,7 @@ class Shelf(Generic[R]):
             if all(part.after is None for part in some):
                 return _Found(places, None, len(places), is_exact=True)
             least = max(least, len(places))
-        scan.read_on(parts, need, first, after)
+        scan.fill_partitions(parts, need, first, after)
         positions, end = scan.merge_positions(parts)
         if cells:
             total = sum_counts(kind, where, list(results), for_total=True).size(where)

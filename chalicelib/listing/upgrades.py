@@ -37,9 +37,9 @@ def limit_to_indexed(kind: Kind, features: Iterable[str], also: Iterable[str] = 
     """Return the kind without its counts, combined lists and menus that lack records as yet.
 
     `features`: the facets and the order (`*<order>`) that a request needs; raises Reindexing if one
-    lacks records. `also`: what it uses only if all records are indexed for it. The release's item
-    is read only if one of these, of `under` or of the combined lists came after the first release;
-    otherwise the kind is returned as it is.
+    lacks records. `also`: names in `since` that it uses only if all records are indexed for them.
+    The release's item is read only if one of these, of `under` or of the combined lists came after
+    the first release; otherwise the kind is returned as it is, unread.
     """
     wanted = set(features)
     if kind.since.keys().isdisjoint({*wanted, *also, *kind.under, *kind.combined}):
@@ -69,7 +69,11 @@ def limit_to_release(kind: Kind, features: Iterable[str], release: Item | None) 
 
 
 def _name_feature(kind: Kind, name: str) -> str:
-    """Return what a client calls a name of `Kind.since`: a filter, a sort order, or values."""
+    """Return what a client calls a name in `Kind.since`, for a message.
+
+    `@brand` → `the values of brand`; `brand` → `brand`, the filter; `*updated` → `sorting by
+    updatedAt`; another `*name` → `sorting by name`; `*<shelf>-price` → `lists by price`.
+    """
     if name[0] == "@":
         return f"the values of {name[1:]}"
     if name[0] != "*":
