@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final, Literal, cast
 
-from chalicelib.orders.lines import part_of
+from chalicelib.orders.lines import amount_and_percent
 from chalicelib.orders.model import (
     MOST_TRANSFERS,
     Deposit,
@@ -132,7 +132,7 @@ class Account:
         return self.payment is PaymentStatus.REFUNDED
 
     def payment_status(self) -> PaymentStatus:
-        """Return the payment status that follows from the payments, REFUNDED only if it is already.
+        """Return the payment status that follows from the payments; REFUNDED only if it is stored.
 
         The stored one stays if the order never had a payment, is refunded or cancelled, or is
         closed with money paid. Otherwise it is PENDING, PARTIALLY_PAID or PAID; PENDING also when
@@ -164,11 +164,12 @@ def valid_payments(fields: StoredOrder) -> list[Payment]:
 
 
 def with_balance(fields: StoredOrder) -> StoredOrder:
-    """Return the fields with everything that follows from the payments and refunds.
+    """Return a copy of the fields with everything that follows from the payments and refunds.
 
-    They are the sums, paymentStatus, refundStatus and revenue; of a closed order kept, and retained
-    if it is cancelled; whether the deposit is reached; the refundedQuantity of each line; and the
-    paymentMethod of the first payment, if there was none.
+    That is the sums, balanceDue, paymentStatus, refundStatus and revenue; of a closed order `kept`,
+    and `retained` if it is cancelled; the deposit with its amount and whether it is reached; the
+    refundedQuantity of each line; and the paymentMethod of the first payment, if there was none.
+    The status stays.
     """
     after = fields.copy()
     after["paymentStatus"] = Account.from_fields(fields).payment_status().value
@@ -198,7 +199,7 @@ def with_balance(fields: StoredOrder) -> StoredOrder:
 
 
 def _with_reached(deposit: Deposit, account: Account) -> Deposit:
-    """Return the deposit with `isReached`, and the amount of one in percent anew.
+    """Return the deposit with `isReached`; the amount of one in percent is computed anew.
 
     It is reached if something is paid, and the money in hand is its amount or more.
     """
@@ -219,21 +220,24 @@ def refuse_closed(fields: StoredOrder) -> None:
 
 
 def refuse_duplicate(known: Iterable[Transfer], method: str, reference: str | None) -> None:
-    """Raise DuplicateReference if a known transfer has this method and reference."""
+    """Raise DuplicateReference if a known transfer has this method and reference.
+
+    Never without a reference.
+    """
     for transfer in known:
         if reference and (transfer["method"], transfer["reference"]) == (method, reference):
             raise DuplicateReference(transfer)
 
 
 def refuse_too_many(fields: StoredOrder) -> None:
-    """Raise Invalid if the order can have no more payments and refunds."""
+    """Raise Invalid if the order has as many payments and refunds as it can have: no more fits."""
     if len(fields["payments"]) + len(fields["refunds"]) >= MOST_TRANSFERS:
         message = f"An order has at most {MOST_TRANSFERS} payments and refunds."
         raise Invalid(message, code="too_many")
 
 
 def unrefunded_amount(fields: StoredOrder, payment: Payment) -> Decimal:
-    """Return what was not refunded of one payment."""
+    """Return the amount of one payment less the refunds that name it."""
     own = (refund for refund in fields["refunds"] if refund["paymentId"] == payment["id"])
     return Decimal(payment["amount"]) - sum_amounts(own)
 
@@ -242,11 +246,14 @@ def unrefunded_amount(fields: StoredOrder, payment: Payment) -> Decimal:
 
 
 def new_deposit(fields: StoredOrder, sent: DepositInput | None) -> Deposit | None:
-    """Return the deposit, to which `with_balance` adds whether it is reached. Raise Invalid."""
+    """Return the deposit as stored, {amount, percent}; None if none was sent.
+
+    `with_balance` adds whether it is reached. Raise Invalid if it is 0 or more than the total.
+    """
     if sent is None:
         return None
     total = Decimal(fields["total"])
-    amount, percent = part_of(total, sent, "deposit")
+    amount, percent = amount_and_percent(total, sent, "deposit")
     if amount is None or not 0 < Decimal(amount) <= total:
         message = f"must be above 0 and at most the total, {fields['total']}"
         raise Invalid.field("deposit", "out_of_range", message)
@@ -277,9 +284,11 @@ def change_deposit(fields: StoredOrder, sent: DepositInput | None) -> Deposit | 
 
 
 def change_retained(fields: StoredOrder, sent: str | None) -> str | None:
-    """Return the amount that a CANCELLED order keeps after a PATCH; None clears it.
+    """Return the amount that an order retains after a PATCH that sent `sent`; None clears it.
 
-    An unchanged amount is accepted for any order. Raise Invalid otherwise.
+    An unchanged amount is accepted for any order: the stored text is returned. Another one only for
+    an order that is CANCELLED and not closed, up to the money in hand: raise Denied, Invalid
+    otherwise.
     """
     known = fields["retained"]
     amount = Decimal(sent or 0)
@@ -302,7 +311,10 @@ def change_retained(fields: StoredOrder, sent: str | None) -> str | None:
 
 
 def money_events(before: Order | None, after: Order) -> Iterator[tuple[str, dict[str, object]]]:
-    """Return the events of new payments and refunds, and of voided payments, with their data."""
+    """Yield (event, data) for each payment and refund that is new, and each payment newly voided.
+
+    The data are the transfer as shown, with the order's reference.
+    """
     known: dict[str, Transfer] = {}
     if before is not None:
         known = {one["id"]: one for name in _EVENTS for one in before.fields[name]}
@@ -326,7 +338,10 @@ def _voided_at(transfer: Transfer) -> str | None:
 
 
 def describe_transfers(before: StoredOrder, after: StoredOrder) -> list[str]:
-    """Return texts of new payments, voids and refunds for the history: `payment 5.00 CASH`."""
+    """Return texts for the history: `payment 5.00 CASH`, `voided payment …`, `refund …`.
+
+    They are of payments and refunds that `before` has not, and of payments voided since.
+    """
     known = {payment["id"]: payment for payment in before["payments"]}
     texts = []
     for payment in after["payments"]:

@@ -17,9 +17,9 @@ def read_urls(item: Item | None) -> dict[str, str]:
 
 
 def load_settings() -> tuple[dict[str, object], str]:
-    """Return the settings in the shape of ShownShippingSettings, and their ETag.
+    """Read the carriers; return the shape of ShownShippingSettings, and its ETag: the version.
 
-    If there are none yet, that is `{carriers: []}` and 0.
+    If there are none yet, that is `{"carriers": []}` and "0".
     """
     item = table.get(KEY)
     return _show_carriers(item), str(item["version"] if item else 0)
@@ -28,11 +28,14 @@ def load_settings() -> tuple[dict[str, object], str]:
 def save_settings(
     wanted: ShippingSettingsInput, if_match: frozenset[str] | None
 ) -> tuple[dict[str, object], str]:
-    """Replace the settings; return what `load_settings` does. Raise PreconditionFailed."""
+    """Replace all carriers; return what `load_settings` does.
+
+    Raise PreconditionFailed unless `if_match` has the ETag; None: any.
+    """
     fields = wanted.model_dump(by_alias=True)
     return shop_settings.save_settings(KEY, lambda commit, before: fields, _show_carriers, if_match)
 
 
 def _show_carriers(item: Item | None) -> dict[str, object]:
-    """Return the API's shape of the carriers' item; None: no carriers."""
+    """Return `{"carriers": […]}` of the settings' item; None: none."""
     return {"carriers": item["carriers"] if item else []}

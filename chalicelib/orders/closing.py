@@ -16,9 +16,11 @@ from chalicelib.values import money
 
 
 def close_order(fields: StoredOrder, wanted: CloseOrder, by: str, now: str) -> StoredOrder:
-    """Return the fields after the order was closed; the same if it keeps so much already.
+    """Return the fields of the order closed; the same object if it keeps so much already.
 
-    Raise Denied, Invalid.
+    What was paid beyond `keep` is refunded; a PENDING order becomes CANCELLED, a PAID one that
+    keeps nothing of its money REFUNDED; before shipping the lines have nothing `taken` any more. A
+    closed order can be closed again to keep less. Raise Denied, Invalid.
     """
     status, net, keep = fields["status"], Account.from_fields(fields).net, Decimal(wanted.keep)
     if fields["closedAt"] and keep == net:
@@ -50,7 +52,10 @@ def close_order(fields: StoredOrder, wanted: CloseOrder, by: str, now: str) -> S
 def _refund_rest(
     fields: StoredOrder, wanted: CloseOrder, amount: Decimal, by: str, now: str
 ) -> StoredOrder:
-    """Return the fields after refunds of the rest: as they were sent, or by method."""
+    """Return the fields after refunds of `amount`: as sent, or by the payments' methods.
+
+    Raise Denied, Invalid if those that were sent are not `amount` in all. No amount: no refund.
+    """
     if not wanted.refunds:
         return refund_by_method(fields, amount, by, now, wanted.method)
     sent = sum((Decimal(part.amount) for part in wanted.refunds), Decimal(0))
@@ -67,7 +72,7 @@ def _refund_rest(
 
 
 def close_events(before: Order | None, after: Order) -> Iterator[tuple[str, dict[str, object]]]:
-    """Return the event of an order that was closed, or that keeps less since, with its data."""
+    """Yield ("order.closed", data) if the order was closed, or keeps another amount since."""
     closing = {name: after.fields[name] for name in ("closedAt", "closedBy", "closeReason", "kept")}
     if before and closing["kept"] not in {None, before.fields["kept"]}:
         yield "order.closed", {**order_reference(after), "status": after.status, **closing}

@@ -34,7 +34,7 @@ class DueOrder:
 
 
 def list_due(order: Order | None) -> dict[str, DueOrder]:
-    """Return `{order id: DueOrder}` if the order is in the list, else {}."""
+    """Return `{order id: DueOrder}` if the order is due on a day (`due_day`), else {}."""
     day = due_day(order) if order else None
     return {order.id: DueOrder(order, day)} if order and day else {}
 
@@ -46,5 +46,5 @@ def count_items(before: Order | None, after: Order | None) -> int:
 
 
 def write_entries(commit: Commit, before: Order | None, after: Order | None) -> None:
-    """Add the list entry that differs between two versions of an order to a commit."""
+    """Add to a commit that an order enters or leaves the list, or moves to another day."""
     write_parts(commit, KIND, list_due(before), list_due(after), 1)

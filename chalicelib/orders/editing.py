@@ -108,7 +108,7 @@ class Edit:
 
 
 def _sums_of(fields: StoredOrder) -> dict[str, str]:
-    """Return subtotal, tax, total and balanceDue, which a preview compares."""
+    """Return {subtotal, tax, total, balanceDue}, which a preview compares."""
     return {
         "subtotal": fields["subtotal"],
         "tax": fields["tax"],
@@ -118,7 +118,10 @@ def _sums_of(fields: StoredOrder) -> dict[str, str]:
 
 
 def needed_products(fields: StoredOrder, wanted: EditOrder) -> set[str]:
-    """Return the ids of the products whose stock or variants the edit needs."""
+    """Return the ids of the products that an edit reads: of all lines it changes, removes or adds.
+
+    Custom lines have none. Raise Invalid if it adds lines of too many products.
+    """
     named = {line.line_item_id for line in wanted.change} | set(wanted.remove)
     kept = {line["productId"] for line in fields["lineItems"] if line["id"] in named}
     return {id for id in kept if id} | lines.count_pieces(wanted.add, "add").keys()
@@ -136,10 +139,10 @@ def make_edit(
     """Return the edit that is wanted: the fields before and after it, and the pieces that move.
 
     The fields after it have an entry in `edits` if something differs; the history gets its entry
-    later. An order that was free becomes PENDING if the edit gives it a price. `products`: those of
-    `needed_products` that exist; `customer`: the new one, if there is one. Raise Invalid, and its
-    kinds TooLate, TaxRequired, EmptyOrder, and BelowRefunded for a total less than what was
-    refunded. The stock is not checked.
+    later. The balance follows; an order that was free becomes PENDING if the edit gives it a price.
+    `products`: those of `needed_products` that exist; `customer`: the new one, if there is one.
+    Raise Denied, Invalid, and its kinds TooLate, TaxRequired, EmptyOrder, BelowShipped, and
+    BelowRefunded for a total less than what was refunded. The stock is not checked.
     """
     _refuse_late_edit(fields, wanted)
     lead_from = None if fields["dueOn"] else timezone.day_at(clock.parse(now))
@@ -178,9 +181,10 @@ def make_edit(
 
 
 def _former_customers(before: StoredOrder, after: StoredOrder) -> dict[AddressName, str]:
-    """Return, by address, the id of the customer who gave it, if that is no longer the order's.
+    """Return {address name: id of the customer who gave it}, if that is not `after`'s.
 
-    An erasure looks for these.
+    The addresses are those of `before`, whether or not the edit replaces them: given by its
+    customer, or by whom its `formerly` names. An erasure looks for these.
     """
     old, new = before["customer"], after["customer"]
     given = {name: old["id"] for name in ADDRESSES if old and before[name]} | before["formerly"]
@@ -188,7 +192,11 @@ def _former_customers(before: StoredOrder, after: StoredOrder) -> dict[AddressNa
 
 
 def _refuse_late_edit(fields: StoredOrder, wanted: EditOrder) -> None:
-    """Raise Denied for a closed order, TooLate if the lines and amounts can no longer change."""
+    """Raise Denied for a closed order, TooLate if lines and amounts change too late.
+
+    They can change before shipping, and while the paymentStatus is not REFUNDED; the customer,
+    source and date at any time.
+    """
     account.refuse_closed(fields)
     is_open = fields["status"] in BEFORE_SHIPPING
     if wanted.is_of_amounts and not is_open:
@@ -206,9 +214,10 @@ def _edit_lines(
     products: Mapping[str, Product],
     lead_from: date | None,
 ) -> tuple[list[OrderLine], Moves]:
-    """Return the lines after the edit, and what it takes from the stock of each product.
+    """Return the lines after the edit, the added ones last, and what it takes from the stock.
 
-    Raise Invalid, BelowRefunded, BelowShipped, EmptyOrder.
+    A line whose quantity becomes 0 is removed. Raise Invalid, BelowRefunded, BelowShipped,
+    EmptyOrder.
     """
     known = {line["id"]: line for line in fields["lineItems"]}
     places = {one.line_item_id: f"change.{n}.lineItemId" for n, one in enumerate(wanted.change)}
@@ -250,10 +259,11 @@ def _change_line(
     *,
     pieces: Pieces,
 ) -> OrderLine:
-    """Return a copy of a line with the sent values; what is wrong with them is added to `errors`.
+    """Return a copy of a line with the sent values, priced; what is wrong is added to `errors`.
 
     Only a custom line takes another title. Quantity 0, a removal, is left to the caller: the
-    quantity and the total stay.
+    quantity and the total stay. `path`: where the change is in the request; `pieces`: of this line.
+    Raise BelowRefunded, BelowShipped.
     """
     after, given = line.copy(), change.model_fields_set
     if change.title is not None:
@@ -288,9 +298,11 @@ def _set_quantity(
     *,
     pieces: Pieces,
 ) -> None:
-    """Set a line's quantity, and what of it is taken from the stock and what is oversold.
+    """Change a line's quantity, and what of it is taken from the stock and what is oversold.
 
-    Errors are added to `errors`. Raise BelowRefunded, BelowShipped.
+    The line itself is changed. Fewer pieces first take off what was oversold, more pieces are taken
+    from a tracked stock, whatever is there; what is made takes none. What is wrong is added to
+    `errors`. Raise BelowRefunded, BelowShipped.
     """
     refunded, more = line["refundedQuantity"], quantity - line["quantity"]
     taken, left = line["taken"], quantity - refunded
@@ -329,9 +341,10 @@ def _set_make(
     *,
     pieces: Pieces,
 ) -> None:
-    """Let a line be made, so that its stock returns, or be sold, so that it takes stock.
+    """Change whether a line is made: if so, its stock returns; if not, all of it is taken.
 
-    What is wrong is added to `errors`: pieces were shipped, or the variant is gone.
+    The line itself is changed: `make`, `taken`, `required`. What is wrong is added to `errors`, and
+    then it stays: pieces were shipped, or the variant is gone.
     """
     id = line["variantId"]
     product = products.get(ids.product_of(id)) if id else None
@@ -360,7 +373,7 @@ def _refuse_below_shipped(id: str, quantity: int, pieces: Pieces) -> None:
 
 
 def _stock_moves(before: lines.Lines, after: lines.Lines, products: Mapping[str, Product]) -> Moves:
-    """Return (product, pieces by variant id) that an edit takes from the stock; below 0: returns.
+    """Return [(product, {variant id: pieces})] that an edit takes from the stock; below 0: returns.
 
     The pieces are the difference of the lines' `taken`. Variants whose stock is not tracked now are
     left out; a product may have no pieces, {}.
@@ -379,10 +392,11 @@ def _stock_moves(before: lines.Lines, after: lines.Lines, products: Mapping[str,
 
 
 def _edit_sums(fields: StoredOrder, after: lines.Lines, wanted: EditOrder) -> lines.OrderSums:
-    """Return the sums after the edit.
+    """Return the sums after the edit: subtotal, discount, shipping, tax and total.
 
-    Where a sum of the order was not the computed amount, the difference stays. Raise Invalid,
-    TaxRequired.
+    Where a sum of the order was not the computed amount, the difference stays. `after`: the lines.
+    Raise Invalid, BelowRefunded; TaxRequired if the order has tax, its amounts change, and no tax
+    was sent.
     """
     sent = wanted.model_fields_set
     old_subtotal, old_shipping = Decimal(fields["subtotal"]), Decimal(fields["shipping"])
@@ -422,9 +436,10 @@ def _edit_sums(fields: StoredOrder, after: lines.Lines, wanted: EditOrder) -> li
 def _show_differing_lines(
     before: Iterable[Fields], after: Iterable[Fields]
 ) -> Iterator[dict[str, object]]:
-    """Yield the id of each line that differs, the kind of change, and the names of changed fields.
+    """Yield {lineItemId, change, fields} of each line that differs: REMOVED, CHANGED or ADDED.
 
-    An added line has no id yet, None; only a changed one has fields.
+    An added line has no id yet, None; only a changed one has `fields`, the names of those that
+    differ.
     """
     had = {line["id"]: line for line in before}
     has = {line["id"]: line for line in after}
@@ -444,7 +459,10 @@ _LINE: Final = (
 
 
 def _describe_edit(before: Fields, after: Fields) -> Iterator[str]:
-    """Yield a text for each difference that the edit makes."""
+    """Yield a text for each line that was removed, changed or added, and each sum that differs.
+
+    Such as `Mug: quantity 1 → 2`; also of customer, source and date.
+    """
     had = {line["id"]: line for line in before["lineItems"]}
     has = {line["id"]: line for line in after["lineItems"]}
     for id, line in had.items():
@@ -473,14 +491,14 @@ def _describe_field(name: str, before: Fields, after: Fields) -> str:
 
 
 def _short_text(value: object) -> str:
-    """Return a discount's amount, a customer's id, or the value itself."""
+    """Return a discount's amount, a customer's id, "none" for None, or else the value as text."""
     if isinstance(value, Mapping):
         return str(value.get("amount") or value["id"])
     return "none" if value is None else str(value)
 
 
 def edit_events(before: Order | None, after: Order) -> Iterator[tuple[str, dict[str, object]]]:
-    """Yield (event, data) for each edit that was not there before."""
+    """Yield ("order.edited", the edit with the order's reference) for each that is new."""
     known = {edit["id"] for edit in before.fields["edits"]} if before else set()
     for edit in after.fields["edits"]:
         if edit["id"] not in known:  # an erasure changes the text of earlier ones
@@ -488,7 +506,7 @@ def edit_events(before: Order | None, after: Order) -> Iterator[tuple[str, dict[
 
 
 def _shorten_texts(texts: Sequence[str]) -> list[str]:
-    """Return the first texts of an edit, cut if long, and then how many more there are."""
+    """Return the first 20 texts, each cut to 200 characters, then `and 3 more` if there are."""
     left = len(texts) - _MOST_CHANGES
     kept = [text[:_LONGEST_CHANGE] for text in texts[:_MOST_CHANGES]]
     return [*kept, f"and {left} more"] if left > 0 else kept
@@ -497,9 +515,9 @@ def _shorten_texts(texts: Sequence[str]) -> list[str]:
 def keep_latest(
     entries: Sequence[T], limit: int, largest_bytes: int, text: Callable[[T], str]
 ) -> list[T]:
-    """Return the latest entries, at most `limit`, whose texts are together not too large.
+    """Return the latest entries, in order: at most `limit`, with `largest_bytes` of texts in all.
 
-    At least one is returned.
+    At least one is returned, however large. `text`: the text of an entry whose bytes count.
     """
     latest = entries[-limit:]
     sizes = accumulate(len(text(entry).encode()) for entry in reversed(latest))

@@ -78,10 +78,11 @@ def create_order(
     by: str,
     now: str,
 ) -> Order:
-    """Return a new order.
+    """Return a new order, priced, with its sums, payments and status; nothing is read or written.
 
     `products`: those of its lines that exist, by id; `by`: the name of the key that places it;
-    `now`: ISO 8601. Raise Invalid.
+    `now`: ISO 8601. It is PAID if it was sent as such, or its payments or the deposit settle it.
+    Raise Invalid and its kinds.
     """
     placed = new.order_date or new.processed_at or now
     lead_from = None if new.due_on else timezone.day_at(clock.parse(placed))
@@ -107,7 +108,11 @@ def _initial_fields(
     by: str,
     now: str,
 ) -> StoredOrder:
-    """Return the fields of a new order before its deposit and payments. Raise Invalid."""
+    """Return the fields of a new order before its deposit and payments: PENDING.
+
+    Raise Invalid. The paymentStatus is as sent; `paidAt` and what follows from payments is not set
+    yet.
+    """
     sums, sent = lines.compute_sums(new_lines, new), new.sent_fields()
     return {
         "id": ids.new_id("ord"),
@@ -158,9 +163,10 @@ def _initial_fields(
 def _with_first_payments(fields: StoredOrder, new: NewOrder, by: str, now: str) -> StoredOrder:
     """Return a new order's fields with its deposit, its payments and what follows from them.
 
-    With payments the paymentStatus follows from them. Without payments, the paymentStatus PAID
-    records a payment of the whole balance, and makes the status PAID. Raise Invalid if a deposit or
-    a payment is not possible, or if another paymentStatus was sent than the payments make.
+    With payments the paymentStatus follows from them, and the status becomes PAID if all, or the
+    deposit, is paid. Without payments, the paymentStatus PAID records a payment of the whole
+    balance, and makes the status PAID. `paidAt` is set if all is paid. Raise Invalid if a deposit
+    or a payment is not possible, or if another paymentStatus was sent than the payments make.
     """
     after: StoredOrder = {**fields, "deposit": account.new_deposit(fields, new.deposit)}
     if new.payments:
@@ -188,7 +194,7 @@ def _with_paid_status(fields: StoredOrder) -> StoredOrder:
 
 
 def _stored_address(sent: Fields | None) -> Address | None:
-    """Return an address as an order keeps it: a copy, which nothing else changes."""
+    """Return an address as an order keeps it, with all members; None for none."""
     return cast(Address, addresses.to_address(sent)) if sent else None
 
 
@@ -201,7 +207,13 @@ def _drop_repeats(tags: Iterable[str] | None) -> list[str]:
 
 
 def apply_change(order: Order, change: OrderChange, by: str, now: str) -> Order:
-    """Return the order after a PATCH. Raise InvalidTransition and Invalid."""
+    """Return the order after a PATCH: its next version, also if nothing differs.
+
+    A new status implies more: a payment status with its payment or refunds, a shipment,
+    `shippedAt`, and lines that have nothing `taken` any more if it gives the stock back. The
+    history gets an entry. Raise InvalidTransition, Invalid and its kinds, such as Denied for a
+    closed order.
+    """
     sent = change.sent_fields()
     money_fields = sent.keys() & {"deposit", "retained"}
     others = {name: value for name, value in sent.items() if name not in money_fields}
@@ -244,7 +256,10 @@ def apply_change(order: Order, change: OrderChange, by: str, now: str) -> Order:
 def _with_payment_status(
     fields: StoredOrder, status: PaymentStatus, by: str, now: str
 ) -> StoredOrder:
-    """Return the fields with a payment status that was sent, and the money that it implies."""
+    """Return the fields with a payment status that was sent, and the money that it implies.
+
+    REFUNDED refunds all that is left; PAID records a payment of what is due; others record nothing.
+    """
     if status is PaymentStatus.REFUNDED:
         return refunds.refund_everything(fields, by, now)
     if status is PaymentStatus.PAID:
@@ -253,13 +268,19 @@ def _with_payment_status(
 
 
 def apply_payments(order: Order, received: Sequence[PaymentInput], by: str, now: str) -> Order:
-    """Return the order after payments. Raise Invalid, DuplicateReference."""
+    """Return the order after payments; a PENDING one that is paid, or its deposit, becomes PAID.
+
+    Raise Invalid, Denied, DuplicateReference.
+    """
     fields = payments.take_payments(order.fields, received, by, now)
     return apply_growth(order, _with_paid_status(fields), by, now)
 
 
 def apply_edit(order: Order, edit: editing.Edit, by: str, now: str) -> Order:
-    """Return the order after an edit; the same if nothing differs. Raise Invalid."""
+    """Return the order after an edit, with its history; the same if nothing differs.
+
+    Raise Invalid if it would be too large.
+    """
     if edit.after["edits"] == order.fields["edits"]:
         return order
     without = frozenset({"payments", "refunds", "edits"}) | room.GROWING
@@ -271,7 +292,10 @@ def apply_edit(order: Order, edit: editing.Edit, by: str, now: str) -> Order:
 def apply_shipment(
     order: Order, wanted: NewShipment, carriers: shipments.Carriers, by: str, now: str
 ) -> Order:
-    """Return the order after a shipment. Raise Invalid and its kinds."""
+    """Return the order after a shipment, and after the moves of its status that follow.
+
+    `carriers`: tracking URLs by name. Raise Invalid and its kinds.
+    """
     fields = shipments.add_shipment(order.fields, wanted, carriers, by, now)
     has_more = production.has_more_to_make(order, fields)
     moves = shipments.list_moves(fields, is_new=True, has_more_to_make=has_more)
@@ -289,7 +313,8 @@ def apply_shipment_change(
 ) -> Order:
     """Return the order after a change of a shipment; the same if nothing differs.
 
-    Raise NotFound, Conflict, Invalid.
+    If the change says when it arrived, the order is DELIVERED once all have. Raise NotFound,
+    Conflict, Invalid.
     """
     fields = shipments.change_shipment(order.fields, id, change, carriers)
     if fields["shipments"] == order.fields["shipments"]:
@@ -309,7 +334,8 @@ def _move_on(
 ) -> Order:
     """Return the order with these fields after these moves, each with an entry in the history.
 
-    A move to SHIPPED sets `shippedAt`. Raises Invalid as `apply_growth` does.
+    A move to SHIPPED sets `shippedAt`. No moves: as `apply_growth`. It is one version higher in
+    all. Raises Invalid as `apply_growth` does.
     """
     for status in moves[:-1]:
         moved: StoredOrder = {**order.fields, "status": status.value}
@@ -323,9 +349,10 @@ def _move_on(
 
 
 def apply_work(order: Order, line_id: str, wanted: WorkChange, by: str, now: str) -> Order:
-    """Return the order after a change of the work on a line; the same if nothing differs.
+    """Return the order with its work after a change of one line's; the same if nothing differs.
 
-    A PAID order is IN_PRODUCTION as soon as work has begun. Raise NotFound, Conflict, Invalid.
+    The order has the same version, as only its work is written, unless it was PAID and the work has
+    begun: then it is IN_PRODUCTION. Raise NotFound, Conflict, Invalid.
     """
     work = production.change_work(order, line_id, wanted, by, now)
     if work is order.work:
@@ -338,9 +365,11 @@ def apply_work(order: Order, line_id: str, wanted: WorkChange, by: str, now: str
 
 
 def follow_work(work: OrderWork, before: Order | None, after: Order, by: str, now: str) -> Order:
-    """Return the order after a change with its work, and with the `producedAt` that follows.
+    """Return `after` with its work, and with the `producedAt` that follows from it.
 
-    `work`: before the change. `after`: has its own, if the change was about it.
+    `work`: the work before the change. If `after` has work of its own, the change was about that;
+    otherwise the work follows the order (`production.follow_order`). `producedAt` is set when all
+    work is done, and cleared when some is open again, with an entry in the history.
     """
     if after.work is None:
         if not production.is_affected(before, after):
@@ -359,15 +388,19 @@ def follow_work(work: OrderWork, before: Order | None, after: Order, by: str, no
 
 
 def apply_close(order: Order, wanted: CloseOrder, by: str, now: str) -> Order:
-    """Return the order after it was closed; the same if nothing differs. Raise Denied, Invalid."""
+    """Return the order after it was closed, with its refunds and move; the same if nothing differs.
+
+    Raise Denied, Invalid.
+    """
     fields = closing.close_order(order.fields, wanted, by, now)
     return order if fields is order.fields else _next_version(order, fields, by, now)
 
 
 def apply_growth(order: Order, fields: StoredOrder, by: str, now: str) -> Order:
-    """Return the order with one more payment, refund or edit.
+    """Return the order with these fields as its next version.
 
-    Raise Invalid if its events would not fit the outbox with any note, tags and history.
+    They have one more payment or edit, for instance. The history gets an entry. Raise Invalid if
+    its events would not fit the outbox with any note, tags and history.
     """
     after = _next_version(order, fields, by, now)
     room.refuse_large_growth(after)
@@ -375,7 +408,11 @@ def apply_growth(order: Order, fields: StoredOrder, by: str, now: str) -> Order:
 
 
 def _next_version(order: Order, fields: StoredOrder, by: str, now: str) -> Order:
-    """Return the order with these fields, and an entry of the history about what differs."""
+    """Return the order with these fields, one version higher, and an entry of the history.
+
+    The entry says what differs; there is none if nothing does. `paidAt` is set the first time that
+    the paymentStatus is PAID. The result has no work.
+    """
     is_paid = fields["paymentStatus"] == PaymentStatus.PAID
     paid_at = fields["paidAt"] or (now if is_paid else None)
     history = _with_changes(order.fields, fields, by, now)
@@ -383,7 +420,10 @@ def _next_version(order: Order, fields: StoredOrder, by: str, now: str) -> Order
 
 
 def _rewrite(order: Order, fields: StoredOrder, now: str) -> Order:
-    """Return the order with these fields, as its next version."""
+    """Return the order with these fields, one version higher, with `updatedAt` and a new index.
+
+    The history stays as in `fields`. The result has no work.
+    """
     updated = clock.next_iso(order.fields["updatedAt"], now)
     after: StoredOrder = {**fields, "updatedAt": updated}
     after["index"] = index_of(after).to_stored()
@@ -391,9 +431,10 @@ def _rewrite(order: Order, fields: StoredOrder, now: str) -> Order:
 
 
 def _implied_payment_status(status: OrderStatus, sent: str | None) -> str | None:
-    """Return the payment status of an order that becomes `status`: as sent, or as implied.
+    """Return the payment status to move to when an order becomes `status`: sent, or implied.
 
-    Raise Invalid if the one that was sent does not go with the status.
+    A status that implies none: as sent, perhaps None. Raise Invalid if the one that was sent does
+    not go with the status.
     """
     possible = PAYMENTS.get(status)
     if possible is None:
@@ -406,7 +447,10 @@ def _implied_payment_status(status: OrderStatus, sent: str | None) -> str | None
 
 
 def _clean_fields(sent: Fields) -> dict[str, object]:
-    """Return the fields that a client sent as they are stored: an empty text is null."""
+    """Return the fields that a client sent as they are stored: an empty text is None.
+
+    Tags are without repeats, addresses have all members, no metadata is {}.
+    """
     fields = {name: None if value == "" else value for name, value in sent.items()}
     for name in fields.keys() & {"status", "paymentStatus"}:
         fields[name] = str(fields[name])
@@ -420,7 +464,7 @@ def _clean_fields(sent: Fields) -> dict[str, object]:
 
 
 def _refuse_late_addresses(order: Order, fields: StoredOrder) -> None:
-    """Raise Invalid for new addresses of a delivered order."""
+    """Raise Invalid if `fields` has another address than the order, and the order is DELIVERED."""
     for name in ADDRESSES:
         if order.status is OrderStatus.DELIVERED and fields[name] != order.fields[name]:
             message = "can no longer change: the order is DELIVERED"
@@ -481,13 +525,17 @@ def _sent_deposit(deposit: Deposit | None) -> tuple[str | None, ...]:
 def _with_entry(
     history: Sequence[OrderHistoryEntry], change: str, by: str, now: str
 ) -> list[OrderHistoryEntry]:
-    """Return the history with one more entry: its first, and the latest whose texts have room."""
+    """Return the history with one more entry: its first, and the latest that have room.
+
+    `history` has at least one entry.
+    """
     first, *others = history
     entries: list[OrderHistoryEntry] = [*others, {"at": now, "by": by, "change": change}]
     return [first, *editing.keep_latest(entries, MOST_HISTORY - 1, LARGEST_HISTORY, _entry_text)]
 
 
 def _entry_text(entry: OrderHistoryEntry) -> str:
+    """Return the texts of an entry, whose bytes count: who, and what changed."""
     return entry["by"] + entry["change"]
 
 
@@ -495,7 +543,10 @@ def _entry_text(entry: OrderHistoryEntry) -> str:
 
 
 def apply_merge(order: Order, into: Customer, by: str, now: str) -> Order:
-    """Return the order after its customer was merged into another."""
+    """Return the order after its customer, which it must have, was merged into another.
+
+    The history gets an entry. Addresses stay.
+    """
     own = order.fields["customer"]
     assert own
     entry = f"customer {own['id']} → {into.id}"
@@ -504,9 +555,10 @@ def apply_merge(order: Order, into: Customer, by: str, now: str) -> Order:
 
 
 def apply_erasure(order: Order, person: Person, now: str) -> Order:
-    """Return the order without a person's data, marked with `erasedAt`; the same if it was so.
+    """Return the order and its work without a person's data, marked with `erasedAt`.
 
-    An order that an edit moved to another customer loses this one's addresses, and mentions.
+    The same if nothing differs. An order that an edit moved to another customer loses only the
+    addresses that the person gave, and mentions. The history gets no entry.
     """
     if person.is_about(order.fields):
         fields: Fields = person.forget_order(order.fields)
@@ -522,7 +574,8 @@ def apply_erasure(order: Order, person: Person, now: str) -> Order:
 def facts_about(order: Order, person: Person) -> set[str]:
     """Return the texts in an order that identify the person, whose it is or was.
 
-    Addresses that another customer gave identify that one.
+    Addresses that another customer gave are left out. Of an order that is not the person's now,
+    only the addresses that the person gave are looked at.
     """
     if person.is_about(order.fields):
         given = order.fields["formerly"].items()
@@ -560,9 +613,11 @@ def events(before: Order | None, after: Order) -> Iterator[str]:
 
 
 def returned_stock(before: Order, after: Order | None) -> dict[str, dict[str, int]]:
-    """Return the stock that a change gives back: product id → variant id → pieces.
+    """Return the stock that a change gives back: {product id: {variant id: pieces}}; {} for none.
 
-    `after`: None for a deletion.
+    All pieces in house (taken and not at the customer), if the order becomes closed before
+    shipping, or is CANCELLED or REFUNDED then, or is deleted (`after` None) before shipping.
+    Otherwise only those that its new refunds restock; what an edit returns is not among them.
     """
     if after is None:
         return before.pieces_in_house() if before.status in BEFORE_SHIPPING else {}
@@ -579,11 +634,11 @@ def returned_stock(before: Order, after: Order | None) -> dict[str, dict[str, in
     return returned
 
 
-def spending(before: Order | None, after: Order | None) -> dict[str, Totals]:
-    """Return what a change of an order adds to the Totals of its customers, by their ids.
+def totals_changes(before: Order | None, after: Order | None) -> dict[str, Totals]:
+    """Return what a change of an order adds to the Totals of customers: {customer id: Totals}.
 
-    Totals are orders, orders that are not CANCELLED, and revenue; the customer before loses the
-    order's.
+    Totals are orders, orders that are not CANCELLED, and revenue. The customer before loses what
+    the order had, so another customer gets all; the same one gets the difference, perhaps of zeros.
     """
     change: dict[str, Totals] = defaultdict(Totals)
     for order, sign in ((before, -1), (after, 1)):

@@ -42,9 +42,10 @@ class OrderSums(TypedDict):
 
 
 def count_pieces(lines: Iterable[LineItemInput], field: str) -> dict[str, dict[str, int]]:
-    """Return the pieces that all lines want: product id → variant id → pieces.
+    """Return the pieces that all lines want: {product id: {variant id: pieces}}.
 
-    `field`: the field of the request that has the lines. Raise Invalid for too many products.
+    Custom lines want none. `field`: the field of the request that has the lines. Raise Invalid for
+    too many products.
     """
     wanted: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
     for line in lines:
@@ -68,10 +69,11 @@ def make_lines(
     products: Mapping[str, Product],
     lead_from: date | None,
 ) -> list[OrderLine]:
-    """Return new order lines, priced. Raise Invalid with the errors of all lines.
+    """Return new order lines, priced, with what they take from a tracked stock, whatever is there.
 
-    `field`: the field of the request that has the lines; `products`: those that exist, by id.
-    `lead_from`: the day from which the lead time of what is made counts; None: the order has a day.
+    Raise Invalid with the errors of all lines. `field`: the field of the request that has the
+    lines; `products`: those that exist, by id. `lead_from`: the day from which the lead time of
+    what is made counts; None: no line gets a day.
     """
     errors: Errors = []
     lines = [
@@ -86,7 +88,10 @@ def make_lines(
 
 
 def _set_lead_time(line: OrderLine, products: Mapping[str, Product], start: date) -> None:
-    """Give a line that is made, and has no day, the day after the lead time of its product."""
+    """Set a line's day after the lead time of its product, if it is made and has no day.
+
+    `start`: from when it counts. Nothing if the product has no lead time.
+    """
     if line["make"] and line["productId"] and not line["dueOn"]:
         days = products[line["productId"]].fields["leadDays"]
         if days is not None and start >= _FIRST_DAY:
@@ -96,7 +101,7 @@ def _set_lead_time(line: OrderLine, products: Mapping[str, Product], start: date
 def _make_line(
     sent: LineItemInput, path: str, products: Mapping[str, Product], errors: Errors
 ) -> OrderLine:
-    """Return a new line; what is wrong with it is added to `errors`."""
+    """Return a new line, priced if it has a price; what is wrong with it is added to `errors`."""
     line: OrderLine = {
         "id": ids.new_id("li"),
         "variantId": None,
@@ -133,7 +138,10 @@ def _make_line(
 def _take_from_variant(
     line: OrderLine, sent: LineItemInput, path: str, products: Mapping[str, Product], errors: Errors
 ) -> None:
-    """Give a line the product, title, SKU, price, cost and stock of its variant."""
+    """Set a line's product, title, SKU, price, cost, and stock to take, by its variant.
+
+    What is made takes no stock, and gets the `required` details. Errors are added to `errors`.
+    """
     id = str(sent.variant_id)
     product = products.get(ids.product_of(id))
     variant = product.variant(id) if product else None
@@ -202,9 +210,10 @@ def sold_pieces(lines: Lines) -> dict[str, dict[str, int]]:
 def allot_stock(
     lines: Lines, products: Mapping[str, Product], policy: StockPolicy
 ) -> Iterator[OrderLine]:
-    """Yield the lines, each with what it takes from the stock and what is `oversold`.
+    """Yield copies of the lines, each with what it takes from the stock and what is `oversold`.
 
-    FORCE takes all that is there, line by line; SKIP takes nothing, and nothing is missing.
+    FORCE takes all that is there, line by line, and the rest is oversold; any other policy takes
+    nothing, and nothing is oversold.
     """
     left = Counter[str | None]()
     for product in products.values():
@@ -219,9 +228,10 @@ def allot_stock(
 
 
 def price_line(line: OrderLine, discount: DiscountInput | None, path: str, errors: Errors) -> None:
-    """Give a line its discount and its total; what is wrong is added to `errors`.
+    """Set a line's discount and total; what is wrong is added to `errors`.
 
     The line stays as it is if its total would be too large, and has no discount if that is wrong.
+    `path`: of the line in the request.
     """
     whole = Decimal(line["price"]) * line["quantity"]
     if whole >= money.LARGEST:
@@ -237,13 +247,14 @@ def price_line(line: OrderLine, discount: DiscountInput | None, path: str, error
 
 
 def make_discount(sent: DiscountInput | None, whole: Decimal, path: str) -> Discount | None:
-    """Return a discount as stored, with its reason; None for none. `whole`: what it is taken off.
+    """Return a discount as stored, {amount, percent, reason}; None for none.
 
-    Raise Invalid.
+    `whole`: the amount that it is taken off. Raise Invalid if it is more than that, or its percent
+    and amount differ.
     """
     if sent is None:
         return None
-    amount, percent = part_of(whole, sent, path)
+    amount, percent = amount_and_percent(whole, sent, path)
     assert amount is not None
     if Decimal(amount) > whole:
         message = f"must be at most what it is taken off, {money.render(whole)}"
@@ -251,12 +262,13 @@ def make_discount(sent: DiscountInput | None, whole: Decimal, path: str) -> Disc
     return {"amount": amount, "percent": percent, "reason": sent.reason or None}
 
 
-def part_of(
+def amount_and_percent(
     whole: Decimal, sent: DiscountInput | DepositInput, path: str
 ) -> tuple[str | None, str | None]:
-    """Return the amount and the percent, as stored, of which one or both were sent.
+    """Return (amount, percent) as stored, of which one or both were sent.
 
-    Raise Invalid if they differ.
+    A percent gives the amount, of `whole`; without one it is None, and the amount is as sent. Raise
+    Invalid, naming `path`, if both were sent and differ.
     """
     if sent.percent is None:
         return sent.amount, None
@@ -268,7 +280,10 @@ def part_of(
 
 
 def to_discount_input(discount: Discount | None) -> DiscountInput | None:
-    """Return a stored discount as it was sent: its percent, or else its amount, and its reason."""
+    """Return a stored discount as a client would send it: its percent, or else its amount.
+
+    With its reason. None for None.
+    """
     if discount is None:
         return None
     reason, percent = {"reason": discount["reason"]}, discount["percent"]
@@ -277,12 +292,15 @@ def to_discount_input(discount: Discount | None) -> DiscountInput | None:
 
 
 def discount_amount(discount: Discount | None) -> Decimal:
-    """Return what a discount takes off."""
+    """Return the amount that a discount takes off; 0 for None."""
     return Decimal(discount["amount"]) if discount else _NOTHING
 
 
 def compute_sums(lines: Lines, new: NewOrder) -> OrderSums:
-    """Return the sums of a new order; those that were sent are kept. Raise Invalid."""
+    """Return the sums of a new order as stored; those that were sent are kept. Raise Invalid.
+
+    The subtotal is by default the lines', the total subtotal - discount + shipping + tax.
+    """
     subtotal = Decimal(new.subtotal) if new.subtotal else sum_lines(lines)
     discount = make_discount(new.discount, subtotal, "discount")
     shipping, tax = Decimal(new.shipping or 0), Decimal(new.tax or 0)

@@ -223,6 +223,7 @@ class Order(listing.Record):
 
     @property
     def revenue(self) -> Decimal:
+        """The money of the order that counts as sold: in hand, at most what is owed."""
         return Decimal(self.fields["revenue"])
 
     @property
@@ -241,12 +242,12 @@ class Order(listing.Record):
     def pieces_in_house(self) -> dict[str, dict[str, int]]:
         """Return the pieces that it took from the stock and that are not at the customer.
 
-        As `pieces_taken`: product id → variant id → pieces.
+        {product id: {variant id: pieces}}, without variants that have none; as `pieces_taken`.
         """
         return self._sum_taken({id: one.at_customer for id, one in self.pieces.items()})
 
     def pieces_taken(self) -> dict[str, dict[str, int]]:
-        """Return the pieces that it took from the stock: product id → variant id → pieces."""
+        """Return the pieces that it took and did not return: {product id: {variant id: pieces}}."""
         return self._sum_taken({})
 
     def _sum_taken(self, gone: Mapping[str, int]) -> dict[str, dict[str, int]]:
@@ -311,7 +312,7 @@ class DaySales:
 
 
 def index_of(fields: Fields) -> listing.Index:
-    """Return how an order is listed and found.
+    """Return the index of an order: its lists, facets and words. Nothing is read.
 
     It is listed by order date and by its last change; found by number, customer's e-mail and name,
     tracking number, tags, and the SKUs and titles of its lines; by a payment's reference as a
@@ -359,7 +360,7 @@ def index_of(fields: Fields) -> listing.Index:
 
 
 def tracking_numbers(fields: Fields) -> list[str]:
-    """Return the tracking numbers of all shipments of an order."""
+    """Return the tracking numbers of all parcels of all shipments, cancelled ones too."""
     parcels = (one for shipment in fields.get("shipments", ()) for one in shipment["parcels"])
     return [one["trackingNumber"] for one in parcels if one["trackingNumber"]]
 
@@ -383,7 +384,11 @@ def _balance_facet(fields: Fields) -> str:
 
 
 def due_day(order: Order) -> str | None:
-    """Return the day by which an open order is due: its own, or the earliest of what is to ship."""
+    """Return the day by which an open order is due; None for none.
+
+    It is the order's own `dueOn`, or the earliest of the lines that have pieces to ship. An order
+    that is SHIPPED, ended or closed has none.
+    """
     if order.status not in BEFORE_SHIPPING or order.fields["closedAt"]:
         return None
     left = (line for line in order.fields["lineItems"] if order.pieces[line["id"]].to_ship)
@@ -392,7 +397,7 @@ def due_day(order: Order) -> str | None:
 
 
 def order_reference(order: Order) -> dict[str, object]:
-    """Return the members by which an event about a part of an order names the order."""
+    """Return {orderId, orderNumber, customer}, by which an event about a part names its order."""
     reference = {"orderId": order.id, "orderNumber": order.fields["number"]}
     return {**reference, "customer": order.fields["customer"]}
 
@@ -403,9 +408,10 @@ def to_item(order: Order) -> Item:
 
 
 def from_item(item: Item) -> Order:
-    """Return the order of an item.
+    """Return the order of an item, without its work.
 
-    The first release closed no orders, and had no shipments and nothing to make.
+    Fields that release 1.0.0 did not have are added: orders were not closed, nothing was made, and
+    what was shipped is one implied shipment. An item may lack fields that were not read.
     """
     fields = {**_NOT_THERE, **metadata.from_stored(item)}
     if "lineItems" in fields:
@@ -437,7 +443,10 @@ _ORDER: Final = tuple(name for name in ShownOrder.__annotations__ if name not in
 def show_order(
     order: Order, fields: Collection[str] = (), *, costs: bool = True
 ) -> dict[str, object]:
-    """Return the shape of ShownOrder, or only these fields of it; without `costs` each is null."""
+    """Return the order in the shape of ShownOrder, or only these `fields` of it; empty: all.
+
+    `costs` False: the `cost` of each line is None.
+    """
     names = fields or ShownOrder.__annotations__
     stored: Fields = order.fields
     shown = {name: stored[name] for name in _ORDER if name in names}
@@ -464,7 +473,10 @@ def show_order(
 
 
 def show_preview(order: Order, *, registers: bool) -> dict[str, object]:
-    """Return the shape of OrderPreview. `registers`: its customer does not exist yet."""
+    """Return a new order in the shape of OrderPreview; its id and number are None.
+
+    `registers`: its customer does not exist yet, and is None too.
+    """
     shown: Fields = show_order(order, OrderPreview.__annotations__)
     return {
         **shown,
@@ -485,7 +497,7 @@ def pick_members(record: Fields, shape: type) -> dict[str, object]:
 
 
 def show_transfer(transfer: Transfer) -> dict[str, object]:
-    """Return the shape of ShownPayment or ShownRefund."""
+    """Return the shape of ShownPayment or ShownRefund: what is stored, without who voided it."""
     return {name: value for name, value in transfer.items() if name != "voidedBy"}
 
 

@@ -38,11 +38,12 @@ class Numbers:
         self._item: Item | None = None
 
     def choose_number(self, item: Item | None, *, has_room: bool) -> str:
-        """Choose the number for the next attempt to place the order, and return it.
+        """Choose the number for the next attempt to place the order, and return it as text.
 
         If orders compete, or the commit has no room, the number is taken at once, by a write, and
-        stays this order's. `item`: what was read at KEY, kept for `write`. `has_room`: for one item
-        more in the commit.
+        stays this order's in later attempts. Otherwise it is the one after `item`, which `write`
+        takes. `item`: what was read at KEY, kept for `write`. `has_room`: for one item more in the
+        commit. A number that is taken is noted as this process's last (`_is_calm`).
         """
         self._item = item
         alone = self.are_contended or not has_room
@@ -52,7 +53,7 @@ class Numbers:
         return str(_BEFORE + (self._taken or _following_number(item)))
 
     def write(self, commit: Commit) -> None:
-        """Add the next number to the commit, unless it is ours already.
+        """Add to the commit that it takes the next number, unless `choose_number` has taken one.
 
         Sending the commit raises NumberTaken if another order takes the number first.
         """
@@ -76,7 +77,8 @@ def _following_number(item: Item | None) -> int:
 def _is_calm(item: Item | None, now: int) -> bool:
     """Return whether no other process takes numbers just now, so that a conflict is unlikely.
 
-    None does if there is no number yet, the last was this process's, or it is `_CALM_MS` old.
+    True if no number was ever taken, if this process took the last one, however recently, or if it
+    was taken `_CALM_MS` ago or more. `now`: milliseconds.
     """
     if item is None or int(item["n"]) == getattr(_own, "n", None):
         return True

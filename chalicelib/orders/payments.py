@@ -46,10 +46,10 @@ class PaymentRefunded(Conflict):
 def take_payments(
     fields: StoredOrder, received: Sequence[PaymentInput], by: str, now: str
 ) -> StoredOrder:
-    """Return the fields after these payments, in order, with the balance.
+    """Return the fields after these payments, in order, with the balance and paymentStatus.
 
-    Raise Denied for an order that is closed, cancelled or refunded, even without payments;
-    otherwise as `_take_payment` does.
+    The status stays. Raise Denied for an order that is closed, cancelled or refunded, even without
+    payments; otherwise as `_take_payment` does.
     """
     after = with_balance(fields)
     if after["status"] in _CLOSED or after["paymentStatus"] == PaymentStatus.REFUNDED:
@@ -64,11 +64,12 @@ def take_payments(
 def _take_payment(
     fields: StoredOrder, received: PaymentInput, path: str, by: str, now: str
 ) -> StoredOrder:
-    """Return the fields of an open order after one payment.
+    """Return the fields of an open order after one payment, with the balance.
 
-    `path`: where the payment is in the request, such as `payments.0.`, or "". Raise
-    DuplicateReference; Denied for more than is due without allowOverpayment; Invalid for less
-    tendered than the amount.
+    Without a method it is by the order's, or OTHER. `path`: where the payment is in the request,
+    such as `payments.0.`, or "". Raise DuplicateReference; Denied for more than is due without
+    allowOverpayment, or if no amount is sent and nothing is due; Invalid for less tendered than the
+    amount, too many payments, or too large a sum.
     """
     method = received.method or fields["paymentMethod"] or "OTHER"
     # First: a payment that is sent again may be more than is due since then.
@@ -158,9 +159,9 @@ def _with_payment(fields: StoredOrder, payment: Payment, path: str) -> StoredOrd
 def void_payment(
     fields: StoredOrder, payment_id: str, reason: str | None, by: str, now: str
 ) -> StoredOrder:
-    """Return the fields after a payment was voided.
+    """Return the fields after a payment was voided, with the balance and paymentStatus that follow.
 
-    Raise NotFound, AlreadyVoided, PaymentRefunded.
+    Raise NotFound, AlreadyVoided; PaymentRefunded if it was refunded, or its money is retained.
     """
     payment = _find_valid_payment(fields, payment_id)
     refundable = Account.from_fields(fields).refundable
@@ -175,7 +176,9 @@ def correct_method(
 ) -> StoredOrder:
     """Return the fields after a payment was voided and recorded again with another method.
 
-    Raise NotFound, AlreadyVoided, PaymentRefunded, DuplicateReference, Invalid.
+    The new one has the same amount, reference, note and `receivedAt`. If no payment of the former
+    method is left, the order's paymentMethod changes too. Raise NotFound, AlreadyVoided,
+    PaymentRefunded, DuplicateReference; Invalid for the same method.
     """
     payment = _find_valid_payment(fields, payment_id)
     left, method = unrefunded_amount(fields, payment), payment["method"]

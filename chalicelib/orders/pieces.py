@@ -67,7 +67,10 @@ def valid_shipments(fields: Fields) -> list[Any]:
 
 
 def shipping_status(pieces: Mapping[str, Pieces]) -> ShippingStatus:
-    """Return NONE if nothing was shipped, PARTIAL if something is still to ship, else ALL."""
+    """Return NONE if nothing was shipped, PARTIAL if something is still to ship, else ALL.
+
+    `pieces`: of each line, by its id.
+    """
     if not any(one.shipped for one in pieces.values()):
         return ShippingStatus.NONE
     is_partial = any(one.to_ship for one in pieces.values())
@@ -83,10 +86,10 @@ def restored_id(order_id: str) -> str:
 
 
 def restore_shipments(fields: Fields) -> Iterator[tuple[str, object]]:
-    """Yield the `refunds` and `shipments` of an order, also if release 1.0.0 has written it.
+    """Yield ("refunds", …) and ("shipments", …) of an order, also if release 1.0.0 has written it.
 
-    What that release shipped is one implied shipment of all that was left then. A field is left out
-    if what it follows from was not read.
+    Refunds say what was returned. What that release shipped is one implied shipment of all that was
+    left then. A field is left out if what it follows from was not read.
     """
     if "refunds" in fields:
         shipped_at = fields.get("shippedAt")
@@ -110,7 +113,10 @@ def _with_returned(refund: Fields, shipped_at: str | None) -> Fields:
 
 
 def _missing_shipments(fields: Fields) -> Iterator[Fields]:
-    """Yield the shipment of what an order left to ship when it became SHIPPED, if there is any."""
+    """Yield one shipment of all that is still to ship of a SHIPPED or DELIVERED order, or none.
+
+    Release 1.0.0 stored none. It is implied; who and when is read from the history.
+    """
     if fields["status"] not in _ARRIVING:
         return
     lines = lines_to_ship({**fields, "closedAt": None})
@@ -136,7 +142,7 @@ MADE_OF: Final = (
 
 
 def lines_to_ship(fields: Fields) -> list[ShippedLine]:
-    """Return the lines of a shipment of everything that is still to ship."""
+    """Return [{lineItemId, quantity}] of everything that is still to ship, by the lines."""
     return [
         {"lineItemId": id, "quantity": one.to_ship}
         for id, one in count_pieces(fields).items()

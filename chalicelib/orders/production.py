@@ -103,7 +103,7 @@ class Card:
 
     @property
     def due_on(self) -> str | None:
-        """Return the day by which it is due: the line's own, or the order's."""
+        """The day by which it is due: the line's own, or else the order's; None for none."""
         return self.line["dueOn"] or self.order.fields["dueOn"]
 
     @property
@@ -126,7 +126,10 @@ class Card:
 
 
 def list_cards(order: Order | None) -> dict[str, Card]:
-    """Return the work of an order that was read with it, by the ids of the list entries."""
+    """Return the work of an order: {`<line id>@<order id>`, as in lists: Card}, by its lines.
+
+    Work on removed lines comes last. {} for None, and for an order that was read without its work.
+    """
     if order is None or order.work is None:
         return {}
     lines: dict[str, Fields] = {line["id"]: line for line in order.fields["lineItems"]}
@@ -141,6 +144,7 @@ def list_cards(order: Order | None) -> dict[str, Card]:
 
 
 def _state_of(work: LineWork) -> WorkState:
+    """Return OPEN, or if it ended, DONE (in the last stage, or shipped) or CANCELLED."""
     if work["closedBy"] is None:
         return WorkState.OPEN
     is_done = work["closedBy"] in {WorkEnd.STAGE, WorkEnd.SHIPMENT}
@@ -151,7 +155,7 @@ def _state_of(work: LineWork) -> WorkState:
 
 
 def is_worked_on(order: Order) -> bool:
-    """Return whether an order is in a state in which its work can change, or begin."""
+    """Return whether an order may have open work: PAID or later, before SHIPPED, not closed."""
     is_paid = order.status in BEFORE_SHIPPING and order.status is not OrderStatus.PENDING
     return is_paid and not order.fields["closedAt"]
 
@@ -164,10 +168,12 @@ def is_affected(before: Order | None, after: Order) -> bool:
 def follow_order(
     work: OrderWork, before: Order | None, after: Order, by: str, now: str
 ) -> OrderWork:
-    """Return the work after its order was changed from `before`, with another version.
+    """Return the work after its order changed from `before` (None: it is new) to `after`.
 
-    There is work for each line that is made, from when the order is PAID. Of lines that were
-    removed, the latest stay.
+    Each line that is made has work from when the order is PAID. Work ends when there is nothing
+    more to make, and opens again when there is. An edit of what is made counts up `revision` of
+    work that has begun. Of lines that were removed, the latest stay. The version is one higher,
+    also if nothing differs, but 0 while there was never any work.
     """
     had = {line["id"]: line for line in before.fields["lineItems"]} if before else {}
     is_edited = before is not None and _edit_ids(before) != _edit_ids(after)
@@ -203,11 +209,16 @@ def follow_order(
 
 
 def _edit_ids(order: Order) -> list[str]:
+    """Return the ids of the edits that an order has, oldest first."""
     return [edit["id"] for edit in order.fields["edits"]]
 
 
 def _find_end(order: Order, line: Fields) -> WorkEnd | None:
-    """Return what ends work on a line of an order; None: there is something to make."""
+    """Return why there is nothing to make of a line; None: there is something.
+
+    The first of: CLOSE, ORDER (cancelled or refunded), EDIT (the line was removed or is not made),
+    SHIPMENT (the last pieces were shipped), REFUND (all were refunded).
+    """
     pieces = order.pieces.get(line["id"])
     if order.fields["closedAt"]:
         return WorkEnd.CLOSE
@@ -221,6 +232,7 @@ def _find_end(order: Order, line: Fields) -> WorkEnd | None:
 
 
 def _new_work(stages: Stages) -> LineWork:
+    """Return open work in the first stage, with nothing made, nobody assigned, and priority 5."""
     return {
         "stage": stages.open[0],
         "made": 0,
@@ -237,17 +249,21 @@ def _new_work(stages: Stages) -> LineWork:
 
 
 def _end_work(work: LineWork, cause: WorkEnd, now: str) -> LineWork:
+    """Return the work closed by this cause, and done now; its stage and `made` stay."""
     return {**work, "closedBy": cause.value, "doneAt": now}
 
 
 def _reopen_work(work: LineWork, stages: Stages, by: str, now: str) -> LineWork:
-    """Return work that is open again, in its stage, or in the first if work is done in its own."""
+    """Return work that is open again: in its stage, or the first if its own is the last or gone."""
     stage = work["stage"] if work["stage"] in stages.open else stages.open[0]
     return _move_to_stage({**work, "closedBy": None, "doneAt": None}, stage, by, now)
 
 
 def _move_to_stage(work: LineWork, stage: str, by: str, now: str) -> LineWork:
-    """Return the work in a stage, with the move."""
+    """Return the work in a stage, with one more of its `moves`; the same if it is there already.
+
+    Of the moves the latest stay. Nothing else changes: the work is neither started nor closed here.
+    """
     if stage == work["stage"]:
         return work
     moves: list[WorkMove] = [*work["moves"], {"at": now, "by": by, "stage": stage}]
@@ -268,20 +284,21 @@ def open_lines(order: Order) -> list[str]:
 
 
 def has_more_to_make(order: Order, fields: StoredOrder) -> bool:
-    """Return whether lines with open work have pieces to ship by the fields after a shipment."""
+    """Return whether a line with open work has pieces left to ship by the order's next `fields`."""
     left = count_pieces(fields)
     return any(id in left and left[id].to_ship for id in open_lines(order))
 
 
 def _differs_to_maker(before: Fields, after: Fields) -> bool:
-    """Return whether two versions of a line differ in what is made."""
+    """Return whether two versions of a line differ in title, quantity or specification."""
     return any(before[name] != after[name] for name in _LOCKED)
 
 
 def refuse_locked(order: Order, lines: Iterable[Fields]) -> None:
-    """Raise SpecLocked if an edit changes what is made of a line on which work has begun.
+    """Raise SpecLocked if an edit changes title, quantity or specification of a line in work.
 
-    `lines`: those after the edit. Work that was cancelled locks nothing.
+    `lines`: those after the edit; one that it removed is not looked at. A line is in work if its
+    work has begun and was not cancelled.
     """
     works = order.work.lines if order.work else {}
     had: dict[str, Fields] = {line["id"]: {**line} for line in order.fields["lineItems"]}
@@ -298,9 +315,10 @@ def refuse_locked(order: Order, lines: Iterable[Fields]) -> None:
 
 
 def change_work(order: Order, line_id: str, wanted: WorkChange, by: str, now: str) -> OrderWork:
-    """Return the work of an order after a change of one line's; the same if nothing differs.
+    """Return the work of an order after a change of one line's; the same object if nothing differs.
 
-    Raise NotFound, WorkClosed, UnknownStage, Invalid.
+    A move out of the first stage starts it. In the last stage it is done: closed, with all pieces
+    made; in another it is open again. Raise NotFound, WorkClosed, UnknownStage, Invalid.
     """
     assert order.work
     stages, sent = order.work.stages, wanted.sent_fields()
@@ -340,7 +358,10 @@ def _blank_to_null(value: object) -> object:
 
 
 def starts_production(order: Order, work: OrderWork) -> bool:
-    """Return whether a change of work leads a PAID order to IN_PRODUCTION: some has now begun."""
+    """Return whether `work`, after a change, leads its order from PAID to IN_PRODUCTION.
+
+    It does if the order is PAID, and work on a line has begun that had not.
+    """
     assert order.work
     has_begun = any(
         work.lines[id]["startedAt"] and not known["startedAt"]
@@ -350,7 +371,10 @@ def starts_production(order: Order, work: OrderWork) -> bool:
 
 
 def forget_person(order: Order, person: Person) -> OrderWork:
-    """Return the work of an order, if there is any, without a person's data: another version."""
+    """Return the work of an order without a person's data, with the next version.
+
+    The same if there is no work.
+    """
     assert order.work
     if not order.work.version:
         return order.work
@@ -359,7 +383,11 @@ def forget_person(order: Order, person: Person) -> OrderWork:
 
 
 def _forget_person(work: LineWork, order: Order, person: Person) -> LineWork:
-    """Return work without a person's data; of another's order, only mentions go."""
+    """Return the work on one line without a person's data.
+
+    If the order is the person's, its texts (`blocked`, `note`) are dropped, and the line's are
+    cleared. Of another's order only mentions of the person are removed from these.
+    """
     after = work.copy()
     if not person.is_about(order.fields):
         named = {
@@ -378,14 +406,14 @@ def _forget_person(work: LineWork, order: Order, person: Person) -> LineWork:
 
 
 def cards_in_list(kind: listing.Kind, orders: Iterable[Order]) -> list[Card]:
-    """Return the work of orders that one of the two lists has."""
+    """Return the work of these orders that is in one of the lists: open for KIND, else ended."""
     is_open = kind is KIND
     every = [card for order in orders for card in list_cards(order).values()]
     return [card for card in every if (card.state is WorkState.OPEN) is is_open]
 
 
 def count_in_cells(cells: Iterable[Item], stages: Iterable[str]) -> dict[str, int]:
-    """Return how much work is open in each of these stages, by the count cells of its list."""
+    """Return {stage id: how much work is open in it} of these stages, by count cells; or 0."""
     known = list(cells)
     return {id: sum(int(cell.get(split_attribute(id), 0)) for cell in known) for id in stages}
 
@@ -408,10 +436,12 @@ def count_items(before: Order | None, after: Order | None) -> int:
 def write_work(
     commit: Commit, before: Order | None, after: Order | None, otherwise: Exception
 ) -> None:
-    """Add the work of an order to a commit: its item, list entries, and what it is based on.
+    """Add the work of an order to a commit: its item, and the entries of both lists.
 
-    `after`: None if the order is deleted. Raised when the commit is sent: `otherwise`, if the work
-    or the stages were changed since they were read.
+    The item is written only if it has another version; `after` None (the order is deleted) deletes
+    it. If work is open in a stage in which it was not, the commit also checks that the stages are
+    unchanged. Entries for which it has no room are deleted after it. Sending the commit raises
+    `otherwise` if the work or the stages were changed since they were read.
     """
     old, new = (order.work if order else None for order in (before, after))
     order, known = after or before, old.version if old else 0
@@ -443,7 +473,7 @@ def _cards_by_id(kind: listing.Kind, order: Order | None) -> dict[str, Card]:
 
 
 def _stages_entered(before: Order | None, after: Order) -> bool:
-    """Return whether work is open in a stage in which it was not."""
+    """Return whether some work is open in a stage in which it was not open before: new, too."""
     had, has = (
         {id: card.work["stage"] for id, card in _cards_by_id(KIND, order).items()}
         for order in (before, after)
@@ -452,7 +482,11 @@ def _stages_entered(before: Order | None, after: Order) -> bool:
 
 
 def work_events(before: Order | None, after: Order) -> Iterator[tuple[str, dict[str, object]]]:
-    """Yield (event, data) for work that is new or differs, and when all of an order's is done."""
+    """Yield (event, data) of work: work.created or work.updated for each that is new or differs.
+
+    It differs also if its line or order is shown otherwise in it, but not by its customer. Then
+    order.produced, once the order has `producedAt`. Removed work has no event.
+    """
     known = list_cards(before)
     for id, card in list_cards(after).items():
         shown = _show_announced(card)
@@ -469,12 +503,12 @@ def work_events(before: Order | None, after: Order) -> Iterator[tuple[str, dict[
 
 
 def _hide_customer(announced: Fields) -> Fields:
-    """Return what an event says of work, without whose it is."""
+    """Return a copy of a work event's data with `customerId` None."""
     return {**announced, "customerId": None}
 
 
 def _show_announced(card: Card) -> dict[str, object]:
-    """Return the shape of AnnouncedWork."""
+    """Return the data of a work event: the shape of AnnouncedWork."""
     return pick_members({**show_card(card), "customerId": card.order.customer_id}, AnnouncedWork)
 
 
@@ -504,7 +538,7 @@ def show_card(card: Card) -> dict[str, object]:
 
 
 def show_for_audit(order: Order) -> dict[str, object]:
-    """Return the work of an order as the audit log compares it."""
+    """Return `{"work": […]}`: an order's work as the audit log compares it, without its moves."""
     hidden = {"moves", "line"}
     return {
         "work": [
@@ -518,13 +552,14 @@ def show_for_audit(order: Order) -> dict[str, object]:
 def compare_entries(
     load: Callable[[Iterable[str]], Iterable[Order]],
 ) -> Iterator[tuple[str, listing.Recount]]:
-    """Compare both lists of work with the orders to which they lead; yield what differs in each.
+    """Compare both lists of work, open and ended, with the orders to which their entries lead.
 
-    `load`: orders, with their work, by their ids.
+    Yield (name of the list, Recount) for each, also if nothing differs. Nothing is written. `load`:
+    reads orders, with their work, by their ids.
     """
 
     def load_cards(kind: listing.Kind, order_ids: Iterable[str]) -> list[Card]:
-        """Return the work of these orders that a list has."""
+        """Load these orders; return the work of them that is in the list `kind`."""
         return cards_in_list(kind, load(order_ids))
 
     for kind, facet in ((KIND, "stage"), (CLOSED, "state")):
@@ -535,7 +570,7 @@ def compare_entries(
 
 
 def load_settings() -> tuple[dict[str, object], str]:
-    """Return the shape of ShownProductionSettings, and its ETag."""
+    """Read the stages; return `{"stages": [{id, name}]}`, and the ETag: the version, or "0"."""
     item = table.get(SETTINGS)
     return _show_settings(item), str(Stages.from_item(item).version)
 
@@ -543,14 +578,18 @@ def load_settings() -> tuple[dict[str, object], str]:
 def save_settings(
     wanted: ProductionSettingsInput, if_match: frozenset[str] | None
 ) -> tuple[dict[str, object], str]:
-    """Replace the stages; return what `load_settings` does.
+    """Replace the stages; return what `load_settings` does. A stage without an id gets a new one.
 
-    Raise PreconditionFailed, UnknownStage, and StageInUse for a stage with open work that is
-    removed, or becomes the last.
+    The same stages change nothing. Raise PreconditionFailed unless `if_match` has the ETag (None:
+    any), UnknownStage, and StageInUse for a stage with open work that is removed, or becomes the
+    last.
     """
 
     def make_fields(commit: Commit, before: Item | None) -> Item:
-        """Return the new settings; the commit requires that no stage with open work is lost."""
+        """Return `{"stages": […]}` to store; new ones get ids. Raise UnknownStage, StageInUse.
+
+        `commit` gets checks that no work has come into a stage that is lost.
+        """
         known = Stages.from_item(before)
         unknown = [one.id for one in wanted.stages if one.id and one.id not in known.names]
         if unknown:
@@ -570,10 +609,10 @@ def _show_settings(item: Item | None) -> dict[str, object]:
 
 
 def _require_unused(commit: Commit, stages: set[str]) -> None:
-    """Let a commit require that no work is open in these stages. Raise StageInUse if some is.
+    """Raise StageInUse if work is open in one of these stages; let the commit check it once more.
 
-    Each move into a stage adds to a count cell. So the commit requires each shard as it was read,
-    with no count of its own.
+    Each move into a stage adds to a count cell. So the commit requires each shard of it as it was
+    read here; it is refused if one has changed.
     """
     if not stages:
         return

@@ -79,7 +79,9 @@ def make_refund(
 ) -> Refund:
     """Return the refund that is wanted, with the order's fields after it.
 
-    `gone_variants`: take no stock. Raise Denied, Invalid, DuplicateReference.
+    Those have the balance; the paymentStatus is REFUNDED if all of the money goes back, and the
+    status stays. `gone_variants`: deleted ones, to whose stock nothing returns. Raise Denied,
+    Invalid, ExceedsQuantity, DuplicateReference.
     """
     if wanted.reference and fields["refunds"]:
         method = _refund_method(fields, wanted, _find_payment(fields, wanted.payment_id))
@@ -121,8 +123,8 @@ def refund_everything(fields: StoredOrder, by: str, now: str) -> StoredOrder:
     """Return the fields after refunds of all that is left, one for each method of payment.
 
     The refunds are marked as implied, because a client only asked for the paymentStatus REFUNDED.
-    The fields have that paymentStatus, also if there was no money to refund; the `status` stays.
-    Raise Denied if a part of the money is retained.
+    The fields have that paymentStatus, also if there was no money to refund; the `status`, lines
+    and stock stay. Raise Denied if a part of the money is retained.
     """
     account = Account.from_fields(fields)
     if account.refundable < account.net:
@@ -142,16 +144,21 @@ def refund_by_method(
     *,
     implied: bool = False,
 ) -> StoredOrder:
-    """Return the fields after refunds of this amount: by `method`, or by those of the payments."""
+    """Return the fields after refunds of this amount: by `method`, or by those of the payments.
+
+    They are one for each method, and have no lines, so no stock returns. An amount of 0 is no
+    refund. `implied`: a client only sent a paymentStatus.
+    """
     parts = _split_by_method(fields, amount) if method is None else [(method, amount)]
     refunds = [_new_refund(part, name, by, now, implied=implied) for name, part in parts if part]
     return _with_refunds(fields, refunds)
 
 
 def _split_by_method(fields: StoredOrder, amount: Decimal) -> list[tuple[str, Decimal]]:
-    """Return (method, part) of an amount that goes back by the methods of the payments, in order.
+    """Return [(method, part)] of an amount that goes back by the payments' methods, in their order.
 
-    By OTHER alone, if there are too many methods.
+    Each gets at most what was paid by it and not refunded. Only [("OTHER", amount)], if that would
+    be more than _MOST_METHODS.
     """
     parts, left_over = [], amount
     for method, left in _left_by_method(fields).items():
@@ -163,9 +170,10 @@ def _split_by_method(fields: StoredOrder, amount: Decimal) -> list[tuple[str, De
 
 
 def _left_by_method(fields: StoredOrder) -> dict[str, Decimal]:
-    """Return what was paid by each method and not refunded by it, in the order of the payments.
+    """Return {method: what was paid by it and not refunded by it}, in the order of the payments.
 
-    A method stays with 0, or below 0 if it was refunded more than it was paid.
+    Voided payments do not count. A method stays with 0, or below 0 if it was refunded more than it
+    was paid.
     """
     left: dict[str, Decimal] = {}
     signed: list[tuple[int, Sequence[Transfer]]] = [
@@ -200,7 +208,11 @@ def _new_refund(
 
 
 def _with_refunds(fields: StoredOrder, refunds: Iterable[ShownRefund]) -> StoredOrder:
-    """Return the fields with these refunds, and the amounts and paymentStatus that follow."""
+    """Return the fields with these refunds added, and the amounts and paymentStatus that follow.
+
+    What was overpaid goes back first; the rest of a refund is also credited: no longer owed. The
+    paymentStatus is REFUNDED once all of the money in hand went back.
+    """
     after = fields.copy()
     for refund in refunds:
         account, amount = Account.from_fields(after), Decimal(refund["amount"])
@@ -213,7 +225,10 @@ def _with_refunds(fields: StoredOrder, refunds: Iterable[ShownRefund]) -> Stored
 
 
 def _find_payment(fields: StoredOrder, payment_id: str | None) -> Payment | None:
-    """Return the payment with this id; None if no id is given. Raise Denied for an unknown one."""
+    """Return the payment with this id; None if no id is given.
+
+    Raise Denied if there is none, or it was voided.
+    """
     if payment_id is None:
         return None
     for payment in valid_payments(fields):
@@ -223,9 +238,9 @@ def _find_payment(fields: StoredOrder, payment_id: str | None) -> Payment | None
 
 
 def _refund_method(fields: StoredOrder, wanted: RefundInput, payment: Payment | None) -> str:
-    """Return the method of a refund: as sent, or of the payment, or the only one of all payments.
+    """Return the method of a refund: as sent, or of `payment`, or the only one of all payments.
 
-    Raise Invalid if there are several.
+    Raise Invalid if the payments were by several.
     """
     if wanted.method is not None:
         return wanted.method
@@ -254,10 +269,12 @@ def _refund_lines(
 ) -> tuple[list[RefundedLine], list[OrderLine]]:
     """Return the refunded parts of lines, and all lines of the order after that.
 
-    A part without `restock` returns its pieces to the stock that were not shipped. Only
-    pieces that were `taken` from the stock return, and none of a variant that is gone. The lines
-    after it have them no longer in `taken`, whether they return or not: somebody decided about
-    them, so no later move returns them. Raise what `_refuse_wrong_lines` raises.
+    A part has `quantity`, `amount`, `tax`, and how many pieces `returned` from the customer and
+    were `restocked`. `returned` is as sent, or else what is more than was left to ship. `restock`
+    true restocks all that were taken from the stock, false none, and None those that were not
+    shipped; of `gone_variants` none. Restocked or not, the lines have them no longer in `taken`
+    (nor in `untaken`): somebody decided about them, so no later move returns them. Raise Denied,
+    ExceedsQuantity.
     """
     lines = {line["id"]: line.copy() for line in fields["lineItems"]}
     _refuse_wrong_lines(lines, wanted.lines)
@@ -292,7 +309,10 @@ def _refund_lines(
 
 
 def _refuse_wrong_lines(lines: Mapping[str, OrderLine], wanted: Iterable[RefundLineInput]) -> None:
-    """Raise Denied for an unknown line, ExceedsQuantity for more pieces than are left."""
+    """Raise Denied for an unknown line, ExceedsQuantity for more pieces than were not refunded yet.
+
+    ExceedsQuantity names all such lines.
+    """
     excess = list[dict[str, object]]()
     for part in wanted:
         id, pieces = part.line_item_id, part.quantity
@@ -310,7 +330,11 @@ def _refuse_wrong_returns(
     counted: Mapping[str, Pieces],
     wanted: Iterable[RefundLineInput],
 ) -> None:
-    """Raise ExceedsQuantity for more `returned` pieces than were shipped, or too few of them."""
+    """Raise ExceedsQuantity if `returned`, where it was sent, does not fit what was shipped.
+
+    More pieces return than are at the customer, or than are refunded; or the pieces that do not
+    return are more than are refundable and were not shipped.
+    """
     excess = list[dict[str, object]]()
     for part in wanted:
         if part.returned is None:
@@ -331,10 +355,11 @@ def _refuse_wrong_returns(
 def _line_shares(
     fields: StoredOrder, wanted: Iterable[RefundLineInput]
 ) -> Iterator[tuple[Decimal, Decimal]]:
-    """Yield (amount, tax) of each line to refund: its share of what the order's lines cost.
+    """Yield (amount, tax) of each line to refund: its share of the order's total without shipping.
 
-    The share of all pieces so far is rounded; then what was refunded before is subtracted. So all
-    parts together are exactly the whole, also after an edit.
+    The share of all pieces refunded so far is rounded; then what was refunded before is subtracted.
+    So all parts together are exactly the whole, also after an edit. Neither is below 0, and the tax
+    at most the amount.
     """
     whole = Fraction(fields["total"]) - Fraction(fields["shipping"])
     parts = [part for refund in fields["refunds"] for part in refund["lines"]]

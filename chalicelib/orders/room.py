@@ -38,13 +38,14 @@ def room_for_shipment_entries(commit_items: int, fields: StoredOrder) -> int:
     """Return how many list entries of shipments fit into the commit that deletes an order.
 
     They share it with the stock of each of its products, its customer and the counts of shipments.
+    It may be below 0: none.
     """
     products = {line["productId"] for line in fields["lineItems"]} - {None}
     return _MOST_ITEMS - commit_items - len(products) - len(ShipmentState) - 8
 
 
 def room_for_work_deletions(commit_items: int, fields: StoredOrder) -> int:
-    """Return how many list entries of work that has ended fit into the commit of an order.
+    """Return how many list entries of work that is gone fit into an order's commit; at least 0.
 
     They share it with the stock of each of its products, its customer, and the entries and counts
     of its other parts.
@@ -54,10 +55,10 @@ def room_for_work_deletions(commit_items: int, fields: StoredOrder) -> int:
 
 
 def room_for_words(fields: StoredOrder, other_items: int) -> tuple[int, int]:
-    """Return how many words and tags are written with an order, and how many changes of them fit.
+    """Return (how many words and tags are written with an order, how many changes of them fit).
 
-    They share the transaction with the stock of each of its products and with `other_items`. None
-    fits if a number is below zero.
+    They share the transaction with the stock of each of its products and with `other_items`. A
+    number may be below 0: none.
     """
     stocked = (line["productId"] for line in fields["lineItems"] if not line["make"])
     products = {*stocked} - {None}
@@ -66,9 +67,10 @@ def room_for_words(fields: StoredOrder, other_items: int) -> tuple[int, int]:
 
 
 def room_for_customer_words(commit_items: int, products: int) -> int:
-    """Return how many words of a new customer fit, besides the stock of each product.
+    """Return how many words of a new customer fit in an order's commit: at least _CUSTOMER_WORDS.
 
-    Two items are the order's number and the low-stock item, the others the customer's own.
+    It has `commit_items` so far, and gets the stock of each product, the order's number, the
+    low-stock item, and the customer's own items.
     """
     return max(_CUSTOMER_WORDS, _MOST_ITEMS - commit_items - products - 9)
 
@@ -79,7 +81,10 @@ def has_room_for_number(products: int) -> bool:
 
 
 def count_transaction_items(differing: int) -> int:
-    """Return how many items a commit has, at most, for so many new or deleted transactions."""
+    """Return how many items a commit has, at most, for so many new or deleted transactions.
+
+    They are list entries and count cells; more entries than MOST_TRANSACTION_ENTRIES are not in it.
+    """
     return min(differing, MOST_TRANSACTION_ENTRIES) + min(differing, len(TransactionKind))
 
 
@@ -112,7 +117,8 @@ def refuse_large_growth(order: Order) -> None:
 def _shown_bytes(order: Order, without: frozenset[str], *, grows: bool) -> int:
     """Return the bytes of an order's JSON without these fields, and without what is derived.
 
-    `grows`: also without what an order of release 1.0.0 says of lines that are not made.
+    Derived are shipped and unshipped pieces, and shipments that a status implied. `grows`: also not
+    counted are the values of lines that are not made, by which orders of release 1.0.0 have grown.
     """
     shown = {name: value for name, value in show_order(order).items() if name not in without}
     # Orders of release 1.0.0 have grown by this, and are not too large.

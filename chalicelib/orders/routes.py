@@ -69,6 +69,7 @@ def _request(once: Once | None = None) -> store.ChangeRequest:
 
 
 def _reply_written(status: int, written: store.Written) -> Response:
+    """Return the answer with the text of a change, and the order's ETag."""
     return reply_text(status, written.text, etag=written.after.etag)
 
 

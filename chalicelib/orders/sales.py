@@ -25,7 +25,12 @@ _Cell = tuple[str, str]  # a day, and one of these
 
 
 def count_sales(commit: Commit, before: Order | None, after: Order | None) -> None:
-    """Let a commit add to the sales of an order's day what its change makes of them."""
+    """Add to a commit what an order's change adds to the sales of its days: before off, after on.
+
+    The counter of a day has `n` orders and how many of them have revenue (`paid`), without
+    cancelled ones, and the `revenue`. `before` None: a new order; `after` None: a deletion. The day
+    is of the order's date, which the change may move.
+    """
     for order, sign in ((before, -1), (after, 1)):
         if order is not None:
             counts = order.status is not OrderStatus.CANCELLED
@@ -36,7 +41,10 @@ def count_sales(commit: Commit, before: Order | None, after: Order | None) -> No
 
 
 def list_days(first: date, last: date) -> list[DaySales]:
-    """Return the sales of each day of the shop, from the first to the last, by order date."""
+    """Return the sales of each day of the shop, from the first to the last, by order date.
+
+    A day without sales has zeros. The counters are read, not the orders.
+    """
     cells = table.query_all(
         "sales", where=table.sk.between(first.isoformat(), f"{last.isoformat()}$")
     )
@@ -47,7 +55,7 @@ def list_days(first: date, last: date) -> list[DaySales]:
 
 
 def _sum_day(day: date, cells: list[Item]) -> DaySales:
-    """Sum the orders, the paid ones and the revenue of a day over the shards of its counter."""
+    """Return the sales of a day: the sums over the shards of its counter. `cells`: those shards."""
     orders, paid, revenue = (
         sum((Decimal(cell.get(name, 0)) for cell in cells), Decimal(0)) for name in _NUMBERS
     )
@@ -55,7 +63,10 @@ def _sum_day(day: date, cells: list[Item]) -> DaySales:
 
 
 def compare_sales(first: date) -> listing.Recount:
-    """Compare the stored sales from `first` on with the orders; return what differs, unrepaired."""
+    """Compare the stored sales from `first` on with the orders; return what differs, unrepaired.
+
+    `records` are the orders. The list of orders is read, and then all counters.
+    """
     start, begin, orders = first.isoformat(), clock.iso(timezone.start_of_day(first)), 0
 
     def count_both() -> tuple[dict[_Cell, Decimal], dict[_Cell, dict[str, Decimal]]]:

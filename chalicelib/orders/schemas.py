@@ -614,16 +614,19 @@ def _parse_date(value: object) -> str:
     return clock.iso(moment)
 
 
-def _matches(pattern: str, example: str) -> object:
-    """Text of that form; the error for other text has an example."""
+def _text_matching(pattern: str, example: str) -> object:
+    """Return a validator of text that has the form of `pattern` as a whole.
 
-    def check(value: str) -> str:
-        """Return the text if all of it has the form; raise ValueError if not."""
+    The error for other text names `example`.
+    """
+
+    def check_form(value: str) -> str:
+        """Return the text as it is; raise ValueError unless all of it has the form."""
         if not re.fullmatch(pattern, value):
             raise ValueError(f"must look like {example}")
         return value
 
-    return AfterValidator(check)
+    return AfterValidator(check_form)
 
 
 # Open sets of names (docs/orders.md#creating).
@@ -632,7 +635,7 @@ _EMPLOYEE: Final = "emp_[A-Za-z0-9_-]{1,60}"
 OpenName = Annotated[
     str,
     BeforeValidator(upper),
-    _matches(_NAME, "CARD_TERMINAL"),
+    _text_matching(_NAME, "CARD_TERMINAL"),
     Field(json_schema_extra={"pattern": f"^{_NAME}$"}, max_length=50),
 ]
 # A filter by them.
@@ -640,7 +643,9 @@ OpenNames = Annotated[
     Several[Annotated[str, BeforeValidator(upper), Field(max_length=50)]], Field(max_length=20)
 ]
 EmployeeId = Annotated[
-    str, _matches(_EMPLOYEE, "emp_ann-01"), Field(json_schema_extra={"pattern": f"^{_EMPLOYEE}$"})
+    str,
+    _text_matching(_EMPLOYEE, "emp_ann-01"),
+    Field(json_schema_extra={"pattern": f"^{_EMPLOYEE}$"}),
 ]
 Date = Annotated[
     str,
@@ -666,8 +671,11 @@ class DiscountInput(Stripped):
     reason: Annotated[str, length(200)] | None = None
 
     @model_validator(mode="after")
-    def _says_how_much(self) -> "DiscountInput":
-        """Refuse a discount without an amount and a percent."""
+    def _require_amount_or_percent(self) -> "DiscountInput":
+        """Raise ValueError for a discount that has neither an amount nor a percent.
+
+        It may have both.
+        """
         if self.amount is None and self.percent is None:
             raise ValueError("must have an amount or a percent")
         return self
@@ -704,7 +712,10 @@ class SpecifiedValueInput(Stripped):
 
 
 def _check_specification(values: list[SpecifiedValueInput]) -> list[SpecifiedValueInput]:
-    """Return the details of a line. Raise an error for a name twice, or too many bytes."""
+    """Return the details of a line as they are.
+
+    Raise an error for a name twice, or too many bytes.
+    """
     size = sum(len(f"{one.name}{one.value or ''}".encode()) for one in values)
     if size > LARGEST_SPECIFICATION:
         message = f"must be at most {LARGEST_SPECIFICATION:,} bytes in all"
@@ -804,7 +815,7 @@ class TakePayments(PaymentInput):
 
     @model_validator(mode="after")
     def _refuse_mixed(self) -> "TakePayments":
-        """Refuse `payments` that is empty, or sent together with the fields of one payment."""
+        """Raise ValueError if `payments` is [], or sent together with the fields of a payment."""
         others = self.model_fields_set - {"payments", "dry_run"}
         if self.payments is not None and (others or not self.payments):
             raise ValueError("needs either payments or the fields of one payment")
@@ -871,8 +882,8 @@ class RefundInput(Stripped):
 
     @field_validator("lines")
     @classmethod
-    def _distinct(cls, lines: list[RefundLineInput]) -> list[RefundLineInput]:
-        """Refuse a line that is named twice."""
+    def _refuse_repeats(cls, lines: list[RefundLineInput]) -> list[RefundLineInput]:
+        """Return the lines as they are; raise ValueError if one is named twice."""
         if len({line.line_item_id for line in lines}) < len(lines):
             raise ValueError("must name each line once")
         return lines
@@ -910,7 +921,7 @@ class CloseOrder(Stripped):
 
     @model_validator(mode="after")
     def _refuse_mixed(self) -> "CloseOrder":
-        """Refuse a method together with `refunds`, of which each has its own."""
+        """Raise ValueError if a method is sent with `refunds`, of which each has its own."""
         if self.refunds and self.method is not None:
             raise ValueError("needs either refunds or method")
         return self
@@ -1004,8 +1015,8 @@ class CarrierInput(Stripped):
 
     @field_validator("tracking_url")
     @classmethod
-    def _has_number(cls, url: str) -> str:
-        """Refuse an address without a place for the number, or in whose host it would be."""
+    def _require_number_in_path(cls, url: str) -> str:
+        """Return the address; raise ValueError unless it has `{number}` after the host."""
         if not re.match(r"https://[^/?#{}]+[/?#].*\{number\}", url):
             raise ValueError("must have {number} where the tracking number is, after the host")
         return url
@@ -1020,8 +1031,8 @@ class ShippingSettingsInput(Stripped):
 
     @field_validator("carriers")
     @classmethod
-    def _distinct(cls, carriers: list[CarrierInput]) -> list[CarrierInput]:
-        """Refuse a carrier that is named twice, in whatever case."""
+    def _refuse_repeats(cls, carriers: list[CarrierInput]) -> list[CarrierInput]:
+        """Return the carriers; raise ValueError if two have one name, in whatever case."""
         if len({one.name.casefold() for one in carriers}) < len(carriers):
             raise ValueError("must name each carrier once")
         return carriers
@@ -1047,7 +1058,10 @@ class NewOrder(Stripped):
     @model_validator(mode="before")
     @classmethod
     def _ignore_null_tracking(cls, sent: object) -> object:
-        """Ignore a null tracking number: an order that was read has one until it ships."""
+        """Return the body without `trackingNumber` if that is null; otherwise as it is.
+
+        An order that was read has such a one until it ships.
+        """
         if not isinstance(sent, dict) or sent.get("trackingNumber", "") is not None:
             return sent
         return {name: value for name, value in sent.items() if name != "trackingNumber"}
@@ -1171,7 +1185,7 @@ class EditOrder(Stripped):
     dry_run: Flag = Field(default_factory=bool, description="Only say what would change.")
 
     @model_validator(mode="after")
-    def _changes_something(self) -> "EditOrder":
+    def _require_a_change(self) -> "EditOrder":
         """Raise ValueError if no field to change was sent, or if a line is named twice.
 
         `reason`, `unlock` and `dryRun` are no such fields. A line may be in `change` or in
@@ -1186,7 +1200,7 @@ class EditOrder(Stripped):
 
     @property
     def is_of_amounts(self) -> bool:
-        """Say whether it changes more than the customer, the source and the date.
+        """Whether the edit changes more than the customer, the source and the date.
 
         A field that was sent as null counts; an empty list, such as of lines to add, does not. Nor
         do `reason`, `unlock` and `dryRun`, which change nothing.
@@ -1200,7 +1214,10 @@ _ANY_TIME: Final = ("customer", "source", "order_date")
 
 
 def strip_number_sign(search: str) -> str:
-    """Drop the # before a number, in every word: `#1001` is how people write an order's number."""
+    """Return the search without the # before a number, in every word.
+
+    `#1001` is how people write an order's number.
+    """
     return re.sub(r"(?<!\S)#(?=[0-9])", "", search)
 
 
@@ -1331,12 +1348,12 @@ class DueFilters(listing.Filters):
 
 
 def next_day(day: str) -> str:
-    """Return the day after a day."""
+    """Return the day after a day; both ISO 8601."""
     return (date.fromisoformat(day) + timedelta(days=1)).isoformat()
 
 
 def days_of(due: str, today: date) -> tuple[str, str]:
-    """Return the first day of what is due then, as DueIn says, and the day after the last."""
+    """Return (first day, day after the last) of what is due then, by DueIn; "" for no first day."""
     days = 7 if due == DueIn.WEEK else 1
     end = (today + timedelta(days=days)).isoformat()
     return ("", today.isoformat()) if due == DueIn.OVERDUE else (today.isoformat(), end)
@@ -1351,7 +1368,8 @@ class ListOrderFields(ListOrders, OrderFields):
 
     @field_validator("sort")
     @classmethod
-    def _order_without_period(cls, value: OrderSort, info: ValidationInfo) -> OrderSort:
+    def _refuse_period_of_changes(cls, value: OrderSort, info: ValidationInfo) -> OrderSort:
+        """Return the sort order; raise ValueError if it is by `updatedAt` with `from` or `to`."""
         if value.endswith("updatedAt") and (info.data.get("from_") or info.data.get("to")):
             raise ValueError("cannot be by updatedAt with from or to")
         return value
@@ -1489,8 +1507,8 @@ class ShownProductionSettings(TypedDict):
     ]
 
 
-def _stage_id(sent: object) -> object:
-    """Return the id of a stage that was sent as it was read."""
+def _pick_stage_id(sent: object) -> object:
+    """Return the `id` of a stage that was sent as an object; other values as they are."""
     return sent.get("id") if isinstance(sent, dict) else sent
 
 
@@ -1506,7 +1524,7 @@ class WorkChange(Stripped):
         | {"customer", "state", "dueOn", "startedAt", "doneAt", "closedBy", "moves"}
     )
 
-    stage: Maybe[Annotated[str, BeforeValidator(_stage_id), length(60, 1)]] = Field(
+    stage: Maybe[Annotated[str, BeforeValidator(_pick_stage_id), length(60, 1)]] = Field(
         default_factory=Absent, description="Id of the stage; in the last all pieces are made."
     )
     made: Maybe[Annotated[int, Field(strict=True, ge=0, le=MOST_PIECES)]] = Field(
@@ -1518,8 +1536,8 @@ class WorkChange(Stripped):
     note: Annotated[str, SEEN, length(1_000)] | None = None
 
     @model_validator(mode="after")
-    def _not_empty(self) -> "WorkChange":
-        """Refuse a change of nothing."""
+    def _require_a_change(self) -> "WorkChange":
+        """Raise an error if no field was sent."""
         if not self.model_fields_set:
             raise PydanticCustomError("required", "must have at least one field to change")
         return self
@@ -1564,7 +1582,7 @@ class ProductionSettingsInput(Stripped):
 
 EmployeeOrNone = Annotated[
     str,
-    _matches(f"none|{_EMPLOYEE}", "emp_ann-01, or be none"),
+    _text_matching(f"none|{_EMPLOYEE}", "emp_ann-01, or be none"),
     Field(json_schema_extra={"pattern": f"^(none|{_EMPLOYEE})$"}),
 ]
 

@@ -71,10 +71,11 @@ class ShipmentCancelled(Conflict):
 def add_shipment(
     fields: StoredOrder, wanted: NewShipment, carriers: Carriers, by: str, now: str
 ) -> StoredOrder:
-    """Return the fields with one more shipment; `list_moves` has the moves that follow.
+    """Return the fields with one more shipment; the status stays, and `list_moves` has its moves.
 
-    Without lines it is of all that is left. A pick-up is delivered at once. Raise Denied for a
-    closed order and if nothing is left to ship; NotShippable, ExceedsQuantity, Invalid.
+    Without lines it is of all that is left. A pick-up is delivered at once. A parcel without an
+    address gets its carrier's. Raise Denied for a closed order and if nothing is left to ship;
+    NotShippable, ExceedsQuantity, Invalid.
     """
     refuse_closed(fields)
     if fields["status"] not in _SHIPPABLE:
@@ -106,9 +107,11 @@ def add_shipment(
 def change_shipment(
     fields: StoredOrder, id: str, wanted: ShipmentChange, carriers: Carriers
 ) -> StoredOrder:
-    """Return the fields with new values of a shipment. Raise NotFound, ShipmentCancelled, Invalid.
+    """Return the fields with the sent values of a shipment; the status stays.
 
-    Addresses of parcels that the former carrier made are made again by the new one.
+    Parcels that had the former carrier's address, or none, get the new carrier's, if the parcels
+    are not sent too. Raise NotFound, ShipmentCancelled; Invalid if it is no longer delivered, but
+    the order is DELIVERED.
     """
     before, given = _find_shipment(fields, id), wanted.model_fields_set
     after = before.copy()
@@ -160,9 +163,9 @@ def list_moves(
 ) -> list[OrderStatus]:
     """Return the moves of the status that follow from the shipments, in order, [] for none.
 
-    `is_new`: one was added, else one arrived. A new one leads to PROCESSING while pieces are left
-    to ship, else to SHIPPED. An order that is IN_PRODUCTION stays so while it `has_more_to_make`.
-    From SHIPPED it is DELIVERED if all have arrived, unless the order is
+    `is_new`: a shipment was added, otherwise one has arrived. A new one leads to PROCESSING while
+    pieces are left to ship, else to SHIPPED. An order that is IN_PRODUCTION stays so while it
+    `has_more_to_make`. From SHIPPED it is DELIVERED if all have arrived, unless the order is
     closed. Raises InvalidTransition for a move that the table of statuses does not have.
     """
     status = wanted = OrderStatus(fields["status"])
@@ -186,8 +189,9 @@ def list_moves(
 def follow_patch(before: StoredOrder, after: StoredOrder, by: str, now: str) -> StoredOrder:
     """Return the fields of an order after a PATCH, with the shipments that it implies.
 
-    SHIPPED ships what is left, with the tracking number unless an earlier shipment has it. Another
-    number is that of the latest shipment's first parcel. DELIVERED delivers all shipments.
+    If the status became SHIPPED, what is left is one more shipment, with the tracking number unless
+    an earlier one has it. Otherwise another number becomes that of the first parcel of the latest
+    shipment. If it became DELIVERED, all shipments are delivered now.
     """
     number, rest = after["trackingNumber"], list[ShippedLine]()
     is_moved = before["status"] != after["status"]
@@ -209,9 +213,10 @@ def follow_patch(before: StoredOrder, after: StoredOrder, by: str, now: str) -> 
 
 
 def _with_first_number(shipment: ShownShipment, number: str | None) -> ShownShipment:
-    """Return a shipment with another number of its first parcel, also in its address.
+    """Return a shipment whose first parcel has this number, and an address with it.
 
-    It has no address any more if the number is not in it, or is there twice.
+    The former number is replaced in the address; there is none any more if it was not in the path,
+    or is there twice. Without parcels one is added, unless the number is empty.
     """
     if not number and not shipment["parcels"]:
         return shipment
@@ -255,7 +260,7 @@ def _refuse_wrong_lines(fields: StoredOrder, wanted: Sequence[ShipmentLineInput]
 
 
 def _find_shipment(fields: StoredOrder, id: str) -> ShownShipment:
-    """Return the shipment with this id. Raises NotFound, ShipmentCancelled."""
+    """Return the shipment with this id. Raises NotFound; ShipmentCancelled if it was cancelled."""
     found = next((one for one in fields["shipments"] if one["id"] == id), None)
     shipment = NotFound.unless(found, "shipment", id)
     if shipment["cancelledAt"]:
@@ -302,7 +307,10 @@ def _list_numbers(fields: StoredOrder) -> list[list[str]]:
 def _to_parcels(
     sent: Iterable[ParcelInput], carrier: str | None, carriers: Carriers
 ) -> list[ShownParcel]:
-    """Return parcels as they are stored; without an address of its own, one has the carrier's."""
+    """Return parcels as they are stored: {trackingNumber, trackingUrl}, each perhaps None.
+
+    Without an address of its own, one with a number has the carrier's.
+    """
     return [
         {
             "trackingNumber": one.tracking_number or None,
@@ -313,13 +321,17 @@ def _to_parcels(
 
 
 def _make_url(number: str | None, carrier: str | None, carriers: Carriers) -> str | None:
-    """Return the address of a tracking number at its carrier; None if one is not known."""
+    """Return the address of a tracking number at its carrier; None without a number.
+
+    None also if the carrier is not known, or the address would be too long. `carriers`: by name in
+    lower case.
+    """
     known = carriers.get((carrier or "").casefold()) if number else None
     return known and _limit_url(known.replace("{number}", _quote(number)))
 
 
 def _limit_url(url: str) -> str | None:
-    """Return an address that a client could send, or None if it is too long."""
+    """Return the address, or None if it is longer than a client may send."""
     return url if len(url) <= URL_CHARACTERS else None
 
 
@@ -332,7 +344,7 @@ def _quote(number: str | None) -> str:
 
 
 def list_shipments(order: Order) -> dict[str, Shipment]:
-    """Return the shipments of an order, by the ids that their list entries have."""
+    """Return all shipments of an order, cancelled ones too, by the ids of their list entries."""
     address, found = order.fields["shippingAddress"], dict[str, Shipment]()
     for one in order.fields["shipments"]:
         more = {"state": _shipment_state(one), "shippingAddress": address}
@@ -342,7 +354,10 @@ def list_shipments(order: Order) -> dict[str, Shipment]:
 
 
 def _list_entries(order: Order | None) -> dict[str, Shipment]:
-    """Return the shipments of an order that have list entries: not that of release 1.0.0."""
+    """Return the shipments of an order that have list entries, by the entries' ids; {} for None.
+
+    The one that stands for what release 1.0.0 shipped has none.
+    """
     found = list_shipments(order) if order else {}
     return {
         id: one
@@ -360,19 +375,22 @@ def count_items(before: Order | None, after: Order | None) -> int:
 
 
 def write_entries(commit: Commit, before: Order | None, after: Order | None) -> None:
-    """Add the list entries of shipments between two versions of an order to a commit."""
+    """Change the list entries of an order's shipments in a commit, as the order changes.
+
+    See `write_parts`: of a deleted order, those without room are deleted after the commit.
+    """
     room = room_for_shipment_entries(len(commit), before.fields) if before else 0
     write_parts(commit, KIND, _list_entries(before), _list_entries(after), room)
 
 
 def compare_entries(load: Callable[[Iterable[str]], Iterable[Order]]) -> listing.Recount:
-    """Compare the list's entries with the orders that they name; return what differs.
+    """Compare the list of shipments with the orders that its entries name; return what differs.
 
-    `load`: orders by their ids.
+    Nothing is written. `load`: reads orders by their ids.
     """
 
     def load_shipments(order_ids: Iterable[str]) -> list[Shipment]:
-        """Return the shipments of these orders that have list entries."""
+        """Load these orders; return their shipments that have list entries."""
         return [one for order in load(order_ids) for one in _list_entries(order).values()]
 
     return compare_parts(KIND, "state", load_shipments)
@@ -393,7 +411,7 @@ def _shipment_state(shipment: ShownShipment) -> ShipmentState:
 def _list_differences(
     before: StoredOrder, after: StoredOrder
 ) -> Iterator[tuple[str, ShownShipment]]:
-    """Yield what happened with each shipment that differs, and the shipment."""
+    """Yield ("created", "cancelled" or "updated", the shipment now) for each that differs."""
     known = {one["id"]: one for one in before["shipments"]}
     for shipment in after["shipments"]:
         old = known.get(shipment["id"])
@@ -406,13 +424,19 @@ def _list_differences(
 
 
 def shipment_events(before: Order, after: Order) -> Iterator[tuple[str, dict[str, object]]]:
-    """Return the events of shipments that are new or differ, with their data."""
+    """Yield (event, data) for each shipment that is new, cancelled or otherwise differs.
+
+    The data are the shipment with the order's reference.
+    """
     for happened, shipment in _list_differences(before.fields, after.fields):
         yield f"shipment.{happened}", {**shipment, **order_reference(after)}
 
 
 def describe_shipments(before: StoredOrder, after: StoredOrder) -> Iterator[str]:
-    """Return what the history says of shipments, but of those that the status implies."""
+    """Yield `shipment created, pieces: 2`, or `cancelled`, for each, as the history says it.
+
+    A change of a shipment has no text, nor has one that a status implied.
+    """
     for happened, shipment in _list_differences(before, after):
         if happened != "updated" and not shipment["implied"]:
             pieces = sum(line["quantity"] for line in shipment["lines"])

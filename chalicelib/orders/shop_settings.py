@@ -16,11 +16,12 @@ def save_settings(
     show: Callable[[Item | None], dict[str, object]],
     if_match: frozenset[str] | None,
 ) -> tuple[dict[str, object], str]:
-    """Replace the settings with a key; return them as shown, and their ETag.
+    """Replace the settings with a key, with an audit entry; return them as shown, and their ETag.
 
-    `make_fields`: returns the new ones, given the stored item, None for none; it may add to the
-    commit, and is called again after a concurrent change. `show`: the API's shape of an item, or of
-    none. The same values again change nothing. Raise PreconditionFailed.
+    `make_fields`: returns the new ones, given the commit, to which it may add, and the stored item
+    (None for none); it is called again after a concurrent change. `show`: the API's shape of an
+    item, or of none. If that is the same as before, nothing is written. The ETag is the version;
+    raise PreconditionFailed unless it is in `if_match` (None: any), Busy.
     """
     for _ in deadline.attempts():
         before, commit = table.get(key), Commit()

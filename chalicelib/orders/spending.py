@@ -26,7 +26,10 @@ _Counts = tuple[dict[_Cell, Decimal], dict[_Cell, dict[str, Decimal]]]
 
 
 def compare_spending() -> listing.Recount:
-    """Compare all customers' totals with the list of orders; return what differs, unrepaired."""
+    """Compare all customers' totals with the list of orders; return what differs, unrepaired.
+
+    `records` are the customers. They are compared in parts, each with a walk through all orders.
+    """
     parts = 1 + listing.count(CUSTOMERS, {}) // _AT_ONCE
     records, wrong_totals = 0, list[listing.Wrong]()
     for part in range(parts):
@@ -39,7 +42,11 @@ def compare_spending() -> listing.Recount:
 
 
 def _count_part(part: int, parts: int) -> _Counts:
-    """Return the totals from orders, and the stored ones, of a part of all customers."""
+    """Return the totals of a part of all customers: by the list of orders, and as they are stored.
+
+    Both are by (customer id, attribute); the stored ones under the shard "". `part`: 0 to `parts` -
+    1, by a hash of the id.
+    """
     ordered: dict[str, Totals] = defaultdict(Totals)
     for entry in listing.walk_entries(KIND, ("status", "revenue", "customerId")):
         id = entry.get("customerId", "")

@@ -49,22 +49,22 @@ class Stages:
 
     @classmethod
     def from_item(cls, item: Item | None) -> "Stages":
-        """Return the stages of the settings' item; None: the default."""
+        """Return the stages of the settings' item, with its version; the default for None."""
         return cls(int(item["version"]), tuple(item["stages"])) if item else cls()
 
     @property
     def names(self) -> dict[str, str | None]:
-        """Return the names by id."""
+        """The names of all stages, by id."""
         return {stage["id"]: stage["name"] for stage in self.all}
 
     @property
     def open(self) -> list[str]:
-        """Return the ids of the stages in which work is open: all but the last."""
+        """The ids of the stages in which work is open: all but the last, in order."""
         return [stage["id"] for stage in self.all[:-1]]
 
     @property
     def last(self) -> str:
-        """Return the id of the stage in which work is done."""
+        """The id of the stage in which work is done."""
         return self.all[-1]["id"]
 
 
@@ -78,7 +78,10 @@ class OrderWork:
 
     @classmethod
     def from_items(cls, order_id: str, items: Mapping[Key, Item]) -> "OrderWork":
-        """Return the work of an order, from items that were read with the keys of `work_keys`."""
+        """Return the work of an order and its stages, from the items of `work_keys` that were read.
+
+        Without an item of work it has no lines, and the version 0.
+        """
         item = items.get(work_key(order_id)) or {"version": 0, "lines": {}}
         return cls(int(item["version"]), item["lines"], Stages.from_item(items.get(SETTINGS)))
 

@@ -123,7 +123,10 @@ class ChangeRequest:
     once: Once | None = None
 
     def require_unchanged(self, order: Order) -> Order:
-        """Return the order, or raise PreconditionFailed if the client knows another version."""
+        """Return the order as it is; raise PreconditionFailed if `if_match` lacks its ETag.
+
+        Without `if_match` any version is accepted.
+        """
         if self.if_match is not None and order.etag not in self.if_match:
             raise PreconditionFailed.for_kind("order")
         return order
@@ -184,7 +187,9 @@ load, get, page = RECORDS.load, RECORDS.get, RECORDS.read_page
 def list_transactions(query: listing.Query) -> listing.Page[Transaction]:
     """Return a page of payments, voids and refunds.
 
-    Those of one order, or with a reference, are found by their orders.
+    If the query filters by `orderId` or `reference`, those orders are loaded whole, and their
+    transactions filtered, sorted and counted here. Otherwise the list of transactions is read, and
+    the orders to which its entries lead. Raise TooBroad if too many orders have the reference.
     """
     where = {facet: set(values) for facet, values in query.where.items()}
     order_ids, references = where.pop("orderId", None), where.pop("reference", None)
@@ -205,7 +210,9 @@ def list_transactions(query: listing.Query) -> listing.Page[Transaction]:
 def list_shipments(query: listing.Query) -> listing.Page[Shipment]:
     """Return a page of shipments.
 
-    Those of one order, or with a tracking number, are found by their orders.
+    If the query filters by `orderId` or `trackingNumber`, those orders are loaded whole, and their
+    shipments filtered, sorted and counted here. Otherwise the list of shipments is read, and the
+    orders to which its entries lead. Raise TooBroad if too many orders have the number.
     """
     where = {facet: set(values) for facet, values in query.where.items()}
     order_ids, numbers = where.pop("orderId", None), where.pop("trackingNumber", None)
@@ -224,15 +231,21 @@ def list_shipments(query: listing.Query) -> listing.Page[Shipment]:
 
 
 def compare_shipments() -> listing.Recount:
-    """Compare the list of shipments with the orders that its entries name."""
+    """Compare the list of shipments with the orders that its entries name; return what differs.
+
+    Nothing is written.
+    """
     return shipments.compare_entries(load)
 
 
 def list_due_orders(query: listing.Query, fields: Sequence[str]) -> listing.Page[due.DueOrder]:
-    """Return a page of the open orders that are due on a day. `fields`: load only these."""
+    """Return a page of the open orders that are due on a day.
+
+    `fields`: load only these; empty: all.
+    """
 
     def load_due(wanted: list[str]) -> list[due.DueOrder]:
-        """Load orders; return each due day of them as a record of the list."""
+        """Load the orders with these ids; return a DueOrder for each that is still due on a day."""
         orders = load(wanted, (*fields, *due.MADE_OF) if fields else ())
         return [one for order in orders for one in due.list_due(order).values()]
 
@@ -240,7 +253,11 @@ def list_due_orders(query: listing.Query, fields: Sequence[str]) -> listing.Page
 
 
 def list_work(query: listing.Query, kind: listing.Kind) -> listing.Page[production.Card]:
-    """Return a page of work that is open, or that has ended: `kind`. Of one order, by that."""
+    """Return a page of the work that is open (`kind` WORK), or that has ended (CLOSED_WORK).
+
+    If the query filters by `orderId`, those orders are loaded, and their work is filtered, sorted
+    and counted here; otherwise the list is read.
+    """
     where = dict(query.where)
     order_ids = where.pop("orderId", None)
     if order_ids is None:
@@ -255,14 +272,17 @@ def list_work(query: listing.Query, kind: listing.Kind) -> listing.Page[producti
 
 
 def _load_cards(kind: listing.Kind, entries: list[str]) -> list[production.Card]:
-    """Return the work to which these entries of a list lead, where it is still in the list."""
+    """Load the orders of these entries of a list; return the work that is still in the list.
+
+    `entries`: ids `<line id>@<order id>`; the work is in their order.
+    """
     orders = _load_with_work(dict.fromkeys(map(transactions.order_id, entries)))
     known = {card.id: card for card in production.cards_in_list(kind, orders)}
     return [known[entry] for entry in entries if entry in known]
 
 
 def _load_with_work(order_ids: Iterable[str]) -> list[Order]:
-    """Return the orders with these ids that exist, each with its work."""
+    """Read the orders with these ids and their work; return those that exist, in order."""
     wanted = [id for id in order_ids if ids.may_be("ord", id)]
     items = table.batch_get(key for id in wanted for key in (_key(id), *work_keys(id)))
     return [_from_items(id, items) for id in wanted if _key(id) in items]
@@ -271,7 +291,11 @@ def _load_with_work(order_ids: Iterable[str]) -> list[Order]:
 def read_board(
     query: listing.Query, kind: listing.Kind
 ) -> tuple[listing.Page[production.Card], dict[str, int], int]:
-    """Return a page of work, how much is open in each stage, by its id, and how much is overdue."""
+    """Return (a page of work, {id of a stage: how much work is open in it}, how much is overdue).
+
+    The numbers are of all open work, whatever the query and `kind`. Each open stage has one, also
+    0.
+    """
     page, (cells, (overdue,)) = run_together(
         [partial(list_work, query, kind), partial(_count_work, DueIn.OVERDUE)]
     )
@@ -287,7 +311,7 @@ def count_open_work() -> tuple[int, int, int]:
 
 
 def _count_work(*due: DueIn) -> tuple[list[Item], list[int]]:
-    """Return the count cells of open work, and how much is due at each of these times."""
+    """Read and return (count cells of open work, [how much is due in each of these periods])."""
     ranges = [listing.Range(*days_of(each, timezone.today())) for each in due]
     lists = [Lists(production.KIND, ["*"], {}, bounds).tally_calls(None) for bounds in ranges]
     count = table.query_all.call(production.KIND.count_pk())
@@ -297,16 +321,21 @@ def _count_work(*due: DueIn) -> tuple[list[Item], list[int]]:
 
 
 def compare_work() -> Iterator[tuple[str, listing.Recount]]:
-    """Compare both lists of work with the orders to which they lead; yield what differs."""
+    """Compare the lists of open and of ended work with the orders to which they lead.
+
+    Yield (name of the list, Recount) for both lists, also if nothing differs. Nothing is written.
+    """
     return production.compare_entries(_load_with_work)
 
 
 def _load_orders_of_parts(
     order_ids: set[str] | None, texts: set[str] | None, fields: Iterable[str]
 ) -> Iterator[Order]:
-    """Yield the orders with these ids; if that is None, those that have one of these whole texts.
+    """Yield the orders with these ids, loaded a thousand at a time, sorted by id.
 
-    `fields`: load only these; empty: all. Raises TooBroad if too many have one.
+    `order_ids` None: those that may have one of `texts`, such as a reference, as a whole word; the
+    caller compares them. `fields`: load only these; empty: all. Raises TooBroad if too many may
+    have one.
     """
     known = order_ids
     if known is None:
@@ -319,7 +348,11 @@ def _load_orders_of_parts(
 
 
 def _load_parts(list_parts: Callable[[Order], dict[str, Part]], entries: list[str]) -> list[Part]:
-    """Return the parts of orders to which these list entries lead, where they are still there."""
+    """Load the orders to which these list entries lead; return their parts that are still there.
+
+    `list_parts`: the parts of an order by their entries' ids; `entries`: such ids, whose order
+    stays.
+    """
     orders = load(dict.fromkeys(map(transactions.order_id, entries)))
     known = {id: part for order in orders for id, part in list_parts(order).items()}
     return [known[entry] for entry in entries if entry in known]
@@ -345,15 +378,16 @@ def sum_received_by_method(today: date, most: int) -> list[tuple[str, Decimal]] 
 
 
 def count_open_orders() -> tuple[dict[str, int], int, Decimal]:
-    """Return the number of open orders in each status that is not final, and what is due.
+    """Return ({status: number of orders}, how many orders have a balance due, its sum).
 
-    The second is how many orders have a balance that is due, the third the sum of these.
+    The statuses are those that are not final. An order that was closed counts in none of the
+    numbers.
     """
     cells = table.query_all(KIND.count_pk())
     known = sum_counts(KIND, {}, [cells])
 
     def count_orders(**where: Iterable[str]) -> int:
-        """Return how many orders have one of these values of each facet."""
+        """Return how many orders have, of each named facet, one of its values; nothing is read."""
         return known.size({facet: frozenset(values) for facet, values in where.items()}) or 0
 
     sizes = {
@@ -368,10 +402,13 @@ def count_open_orders() -> tuple[dict[str, int], int, Decimal]:
 
 
 def create(new: NewOrder, by: str, once: Once | None) -> tuple[Order, str]:
-    """Create an order completely or not at all; return it, and the text that answers the request.
+    """Create an order completely or not at all; return it, and the JSON that answers the request.
 
-    Emit order.created, order.paid if it is paid, customer.created if the e-mail is new, and
-    inventory.low. Raise Invalid, InsufficientStock; with `once` also Repeated and KeyReused.
+    One commit also takes its stock and number, registers a new customer or adds to a known one's
+    totals, and keeps the answer for `once`. If others wrote meanwhile, it is computed again. Emit
+    order.created, order.paid if it is paid, payment.created, customer.created if the e-mail is new,
+    and inventory.low. Raise Invalid, InsufficientStock, ExternalIdTaken, Busy; with `once` also
+    Repeated and KeyReused.
     """
     until = deadline.of_conflicts()
     numbers = Numbers()
@@ -390,7 +427,11 @@ def create(new: NewOrder, by: str, once: Once | None) -> tuple[Order, str]:
 
 
 def preview_create(new: NewOrder, by: str) -> dict[str, object]:
-    """Return the shape of OrderPreview: what `create` would do now. Raise what it does."""
+    """Return the shape of OrderPreview: what `create` would do now. Raise what it does.
+
+    Nothing is written. The order's `id` and `number` are None, and so is a customer who would be
+    new.
+    """
     placing = _place_order(new, by, None, None)
     placing.commit.raise_if_refused()
     return show_preview(placing.order, registers=placing.registers)
@@ -409,10 +450,12 @@ class _Placing(NamedTuple):
 
 
 def _place_order(new: NewOrder, by: str, numbers: Numbers | None, once: Once | None) -> _Placing:
-    """Build a new order and the commit that writes it, which is not sent.
+    """Read what a new order needs; return it, with the commit that writes it, which is not sent.
 
-    Without `numbers` the order takes none: it is only shown. Raise Invalid, InsufficientStock; with
-    `once` also Repeated and KeyReused.
+    The commit has all its effects: record, lists, stock, customer, events and the kept answer. Its
+    number may be taken by a write already (`Numbers.choose_number`). `numbers` None: it takes none,
+    the order is only shown. Raise Invalid, InsufficientStock, ExternalIdTaken; with `once` also
+    Repeated and KeyReused.
     """
     wanted = lines.count_pieces(new.line_items, "lineItems")
     keys = [key for id in wanted for key in products.keys(id)]
@@ -447,7 +490,7 @@ def _place_order(new: NewOrder, by: str, numbers: Numbers | None, once: Once | N
         once.record(commit, text, order.etag)
     _write(commit, None, order)
     if customer:
-        ordered = lifecycle.spending(None, order)[customer.id]
+        ordered = lifecycle.totals_changes(None, order)[customer.id]
         if registers:
             words = room.room_for_customer_words(len(commit), len(wanted))
             customers.register(commit, customer, ordered, words)
@@ -474,16 +517,20 @@ def _require_stock(sold: Iterable[tuple[Product, Mapping[str, int]]]) -> None:
 def update(
     id: str, change: OrderChange, request: ChangeRequest, also: Also | None = None
 ) -> Written:
-    """Change an order by a PATCH.
+    """Change an order by a PATCH; write it, and return it before and after.
 
-    Emit order.updated, and what follows from the change (`lifecycle.events`). Raise NotFound,
-    InvalidTransition, Invalid, and as `ChangeRequest` says.
+    The payments, refunds, shipments, work and returned stock that the change implies are written
+    with it. `also`: adds to the commit. Emit order.updated, and what follows from the change
+    (`lifecycle.events`). Raise NotFound, InvalidTransition, Invalid, and as `ChangeRequest` says.
     """
     return rewrite(id, lambda before: preview_update(before, change, request.by), request, also)
 
 
 def preview_update(order: Order, change: OrderChange, by: str) -> Order:
-    """Return the order as a PATCH would leave it. Raise InvalidTransition, Invalid."""
+    """Return the order as a PATCH would leave it; nothing is written.
+
+    Raise InvalidTransition, Invalid.
+    """
     return lifecycle.apply_change(order, change, by, clock.now_iso())
 
 
@@ -495,20 +542,21 @@ def rewrite(
 ) -> Written:
     """Write the order that `revise` makes of the current one. Emit and raise as `update` does.
 
-    `revise` may be called several times. `also`: adds to the commit.
+    If `revise` returns the same object, nothing changes. It may be called several times. `also`:
+    adds to the commit, given the order before and after.
     """
     return _rewrite(id, lambda before, gone: revise(before), request, also)
 
 
 def record_payments(id: str, received: Sequence[PaymentInput], request: ChangeRequest) -> Written:
-    """Record payments of an order.
+    """Record payments of an order; a PENDING one that they, or its deposit, settle becomes PAID.
 
-    Emit payment.created, order.updated, and order.paid the first time that nothing is due. Raise
-    NotFound, Invalid, DuplicateReference, and as `ChangeRequest` says.
+    Emit payment.created for each, order.updated, and order.paid the first time that nothing is due.
+    Raise NotFound, Invalid, Denied, DuplicateReference, and as `ChangeRequest` says.
     """
 
     def add_payments(before: Order, gone: GoneVariants) -> Order:
-        """Return the order with the payments, not written."""
+        """Return the order with this request's payments and its new status, not written."""
         return lifecycle.apply_payments(before, received, request.by, clock.now_iso())
 
     return _rewrite(id, add_payments, request, action="payment.created")
@@ -517,7 +565,10 @@ def record_payments(id: str, received: Sequence[PaymentInput], request: ChangeRe
 def preview_payments(
     id: str, received: Sequence[PaymentInput], request: ChangeRequest
 ) -> dict[str, object]:
-    """Return the shape of PaymentsPreview: what `record_payments` would do. Raise as it does."""
+    """Return the shape of PaymentsPreview: what `record_payments` would do. Raise as it does.
+
+    Nothing is written.
+    """
     before = request.require_unchanged(get(id))
     after = lifecycle.apply_payments(before, received, request.by, clock.now_iso())
     new = after.fields["payments"][len(before.fields["payments"]) :]
@@ -529,53 +580,62 @@ def preview_payments(
 
 
 def void_payment(id: str, payment_id: str, reason: str | None, request: ChangeRequest) -> Written:
-    """Void a payment. Emit payment.voided.
+    """Void a payment: it no longer counts. The balance and paymentStatus follow, the status stays.
 
-    Raise as `record_payments` does, and AlreadyVoided, PaymentRefunded.
+    Emit payment.voided, order.updated. Raise as `record_payments` does, and AlreadyVoided,
+    PaymentRefunded.
     """
 
-    def void(before: Order, gone: GoneVariants) -> Order:
-        """Return the order with the payment voided, not written."""
+    def void_one_payment(before: Order, gone: GoneVariants) -> Order:
+        """Return the order with this request's payment voided, and its history, not written."""
         now = clock.now_iso()
         fields = payments.void_payment(before.fields, payment_id, reason, request.by, now)
         return lifecycle.apply_growth(before, fields, request.by, now)
 
-    return _rewrite(id, void, request, action="payment.voided")
+    return _rewrite(id, void_one_payment, request, action="payment.voided")
 
 
 def correct_method(
     id: str, payment_id: str, wanted: CorrectPayment, request: ChangeRequest
 ) -> Written:
-    """Void a payment and record it again with another method. Emit payment.voided, payment.created.
+    """Void a payment and record it again with another method, in one commit; the balance stays.
 
-    Raise as `void_payment` does, and DuplicateReference.
+    Emit payment.voided, payment.created, order.updated. Raise as `void_payment` does, and
+    DuplicateReference.
     """
 
-    def correct(before: Order, gone: GoneVariants) -> Order:
-        """Return the order with the payment voided and recorded again, not written."""
+    def correct_payment(before: Order, gone: GoneVariants) -> Order:
+        """Return the order with this request's payment voided and recorded again, not written."""
         now = clock.now_iso()
         fields = payments.correct_method(before.fields, payment_id, wanted, request.by, now)
         return lifecycle.apply_growth(before, fields, request.by, now)
 
-    return _rewrite(id, correct, request, action="payment.voided")
+    return _rewrite(id, correct_payment, request, action="payment.voided")
 
 
 def refund(id: str, wanted: RefundInput, request: ChangeRequest) -> Written:
-    """Refund lines or an amount.
+    """Refund lines or an amount; pieces that are restocked return to the stock in the same commit.
 
-    Emit refund.created, and order.refunded when nothing of the money is left. Raise as
-    `record_payments` does.
+    The paymentStatus becomes REFUNDED when nothing of the money is left; the status stays. Emit
+    refund.created, order.updated, and then also order.refunded. Raise as `record_payments` does,
+    and ExceedsQuantity.
     """
 
     def add_refund(before: Order, gone: GoneVariants) -> Order:
-        """Return the order with the refund, not written; no stock of variants that are gone."""
+        """Return the order with the refund of this request, not written.
+
+        `gone`: variants that were deleted, whose pieces do not return.
+        """
         return _apply_refund(before, wanted, request.by, gone)[1]
 
     return _rewrite(id, add_refund, request, action="refund.created")
 
 
 def preview_refund(id: str, wanted: RefundInput, request: ChangeRequest) -> dict[str, object]:
-    """Return the shape of RefundPreview: what `refund` would do now. Raise what it does."""
+    """Return the shape of RefundPreview: what `refund` would do now. Raise what it does.
+
+    Nothing is written.
+    """
     before = request.require_unchanged(get(id))
     gone = products.gone_variants(before.pieces_taken())
     return _apply_refund(before, wanted, request.by, gone)[0].preview()
@@ -595,14 +655,17 @@ def _apply_refund(
 
 
 def ship(id: str, wanted: NewShipment, request: ChangeRequest) -> Written:
-    """Record a shipment.
+    """Record a shipment; the status becomes PROCESSING, SHIPPED with the last piece, or DELIVERED.
 
-    Emit shipment.created, order.updated, and order.shipped with the last part. Raise as
-    `record_payments` does, and NotShippable, ExceedsQuantity.
+    Work on what was shipped ends. Emit shipment.created, order.updated, and order.shipped with the
+    last part. Raise as `record_payments` does, and NotShippable, ExceedsQuantity.
     """
 
     def add_shipment(before: Order, gone: GoneVariants) -> Order:
-        """Return the order with the shipment, not written."""
+        """Return the order with this request's shipment and the moves that follow, not written.
+
+        Its parcels get their carrier's tracking URL, by the settings that were read with the order.
+        """
         urls = carriers.read_urls(settings.get(carriers.KEY))
         return lifecycle.apply_shipment(before, wanted, urls, request.by, clock.now_iso())
 
@@ -612,7 +675,10 @@ def ship(id: str, wanted: NewShipment, request: ChangeRequest) -> Written:
 
 
 def preview_ship(id: str, wanted: NewShipment, request: ChangeRequest) -> dict[str, object]:
-    """Return the shape of ShipmentPreview: what `ship` would do now. Raise what it does."""
+    """Return the shape of ShipmentPreview: what `ship` would do now. Raise what it does.
+
+    Nothing is written. `events` has only names.
+    """
     before = _read_for_change(id, request)
     after = lifecycle.apply_shipment(before, wanted, {}, request.by, clock.now_iso())
     after = _follow_work(before, after, request.by)
@@ -627,14 +693,17 @@ def preview_ship(id: str, wanted: NewShipment, request: ChangeRequest) -> dict[s
 def change_shipment(
     id: str, shipment_id: str, change: ShipmentChange, request: ChangeRequest
 ) -> Written:
-    """Change a shipment, at any time.
+    """Change a shipment, at any time. A SHIPPED order becomes DELIVERED when all have arrived.
 
     Emit shipment.updated, order.updated. Raise NotFound, ShipmentCancelled, Invalid, and as
     `ChangeRequest` says.
     """
 
     def apply_change(before: Order, gone: GoneVariants) -> Order:
-        """Return the order with the shipment changed, not written."""
+        """Return the order with the shipment of this request changed, not written.
+
+        Tracking URLs follow its carrier, by the settings that were read with the order.
+        """
         urls = carriers.read_urls(settings.get(carriers.KEY))
         return lifecycle.apply_shipment_change(
             before, shipment_id, change, urls, by=request.by, now=clock.now_iso()
@@ -648,13 +717,14 @@ def change_shipment(
 def cancel_shipment(
     id: str, shipment_id: str, wanted: CancelShipment, request: ChangeRequest
 ) -> Written:
-    """Cancel a shipment before the order is SHIPPED. Emit shipment.cancelled, order.updated.
+    """Cancel a shipment before the order is SHIPPED: its pieces are to ship again.
 
-    Raise NotFound, ShipmentCancelled, Denied, and as `ChangeRequest` says.
+    The status stays. Emit shipment.cancelled, order.updated. Raise NotFound, ShipmentCancelled,
+    Denied, and as `ChangeRequest` says.
     """
 
     def apply_cancellation(before: Order, gone: GoneVariants) -> Order:
-        """Return the order with the shipment cancelled, not written."""
+        """Return the order with the shipment of this request cancelled, not written."""
         return lifecycle.apply_shipment_cancel(
             before, shipment_id, wanted.reason, request.by, clock.now_iso()
         )
@@ -663,20 +733,24 @@ def cancel_shipment(
 
 
 def _announce_shipments(commit: Commit, before: Order, after: Order) -> None:
-    """Add the event of a shipment that a request is about; those that a PATCH implies have none."""
+    """Add to a commit the event of each shipment that is new, cancelled or otherwise differs.
+
+    Only requests about a shipment call it: shipments that a PATCH implies have no event.
+    """
     for event, data in shipments.shipment_events(before, after):
         commit.announce(event, data)
 
 
 def close(id: str, wanted: CloseOrder, request: ChangeRequest) -> Written:
-    """Close an order: refund what it does not keep, and return its pieces.
+    """Close an order: refund what it does not keep; return its pieces unless `restock` is false.
 
-    Emit order.closed, refund.created, and order.cancelled or order.refunded for its move. Raise as
-    `record_payments` does.
+    A PENDING order becomes CANCELLED, a PAID one that keeps nothing REFUNDED; open work ends. Emit
+    order.closed, order.updated, refund.created, and order.cancelled or order.refunded for its move.
+    Raise as `record_payments` does.
     """
 
     def close_order(before: Order, gone: GoneVariants) -> Order:
-        """Return the closed order, not written."""
+        """Return the order closed as this request says, with its refunds, not written."""
         return lifecycle.apply_close(before, wanted, request.by, clock.now_iso())
 
     returns = lifecycle.returned_stock if wanted.restock else _return_nothing
@@ -684,7 +758,10 @@ def close(id: str, wanted: CloseOrder, request: ChangeRequest) -> Written:
 
 
 def preview_close(id: str, wanted: CloseOrder, request: ChangeRequest) -> dict[str, object]:
-    """Return the shape of ClosePreview: what `close` would do now. Raise what it does."""
+    """Return the shape of ClosePreview: what `close` would do now. Raise what it does.
+
+    Nothing is written. If it keeps so much already, it has neither refunds nor work nor events.
+    """
     before = _read_for_change(id, request)
     after = lifecycle.apply_close(before, wanted, request.by, clock.now_iso())
     after = _follow_work(before, after, request.by)
@@ -705,21 +782,26 @@ def preview_close(id: str, wanted: CloseOrder, request: ChangeRequest) -> dict[s
 
 
 def edit(id: str, wanted: EditOrder, request: ChangeRequest) -> Written:
-    """Edit lines, amounts, customer, source or date of an order.
+    """Edit lines, amounts, customer, source or date of an order. Its stock moves; no money does.
 
-    Emit order.edited, order.updated, order.paid where it applies, inventory.low. Raise as
-    `record_payments` does, and TooLate, TaxRequired, BelowRefunded, EmptyOrder, InsufficientStock.
+    What is due follows from the new total. Emit order.edited, order.updated, order.paid where it
+    applies, inventory.low. Raise as `record_payments` does, and TooLate, TaxRequired,
+    BelowRefunded, BelowShipped, EmptyOrder, SpecLocked, InsufficientStock.
     """
     order_edit: editing.Edit
 
     def apply_edit(before: Order, gone: GoneVariants) -> Order:
-        """Return the order after the edit, and keep the edit for `sell_pieces`. Write nothing."""
+        """Return the order after the edit, not written; keep the edit for `sell_pieces`."""
         nonlocal order_edit
         order_edit, after = _apply_edit(before, wanted, request.by)
         return after
 
     def sell_pieces(commit: Commit, before: Order, after: Order) -> None:
-        """Add the stock that the edit moves to its commit. Raise Invalid if that has no room."""
+        """Add to the edit's commit the stock that it takes or returns.
+
+        Raise Invalid if that has no room. If the order goes to another customer, note at the former
+        one that it moved.
+        """
         if before.customer_id and before.customer_id != after.customer_id:
             customers.note_moved(commit, before.customer_id, id)
         products.sell_pieces(commit, order_edit.moves, order_id=id, cause="EDIT")
@@ -731,15 +813,19 @@ def edit(id: str, wanted: EditOrder, request: ChangeRequest) -> Written:
 
 
 def preview_edit(id: str, wanted: EditOrder, request: ChangeRequest) -> dict[str, object]:
-    """Return the shape of EditPreview: what `edit` would do now. Raise what it does."""
+    """Return the shape of EditPreview: what `edit` would do now. Raise what it does.
+
+    Nothing is written.
+    """
     before = _read_for_change(id, request)
     return _apply_edit(before, wanted, request.by)[0].preview()
 
 
 def _apply_edit(before: Order, wanted: EditOrder, by: str) -> tuple[editing.Edit, Order]:
-    """Read what an edit needs; return the edit and the order after it, not written.
+    """Read the products and the customer of an edit; return the edit and the order after it.
 
-    Raise Invalid and its kinds, SpecLocked, InsufficientStock.
+    Nothing is written. Raise Invalid and its kinds; SpecLocked, unless it unlocks;
+    InsufficientStock.
     """
     needed = editing.needed_products(before.fields, wanted)
     keys = [key for id in needed for key in products.keys(id)]
@@ -760,14 +846,15 @@ def _apply_edit(before: Order, wanted: EditOrder, by: str) -> tuple[editing.Edit
 def change_work(
     id: str, line_id: str, change: WorkChange, by: str, if_match: frozenset[str] | None
 ) -> production.Card:
-    """Change the work on a line of an order; return it.
+    """Change the work on a line of an order; return it as it is then, with its order.
 
     Emit work.updated; order.updated where the order is IN_PRODUCTION from now on, or all of it is
-    made: then also order.produced. Raise NotFound, WorkClosed, Invalid, PreconditionFailed.
+    made: then also order.produced. Raise NotFound, WorkClosed, Invalid, and PreconditionFailed if
+    `if_match` lacks the ETag of the order's work.
     """
 
     def apply_change(before: Order, gone: GoneVariants) -> Order:
-        """Return the order with the work changed, not written."""
+        """Return the order with the work of this request changed, not written."""
         if if_match is not None and before.work and before.work.etag not in if_match:
             raise PreconditionFailed.for_kind("work")
         return lifecycle.apply_work(before, line_id, change, by, clock.now_iso())
@@ -804,7 +891,10 @@ _SAMPLE_MOVES: Final[Mapping[str, list[dict[str, object]]]] = {
 
 
 def sample_event_data(event: str) -> dict[str, object]:
-    """Return the `data` of an event about an invented order, for test events. Write nothing."""
+    """Return the `data` of an event about an invented order, for test events. Write nothing.
+
+    For an event that has no case of its own it is the order after the moves of `_SAMPLE_MOVES`.
+    """
     now, by, product, customer = (
         clock.now_iso(),
         "a test",
@@ -873,9 +963,10 @@ def query_by_customer(customer_id: str, limit: int) -> listing.Query:
 
 
 def move_to_customer(id: str, source: str, into: Customer, by: str) -> bool:
-    """Move an order to another customer, with its part of the totals.
+    """Move an order to another customer, with its part of both customers' totals.
 
-    It stays if it no longer belongs to `source`. Emit order.updated. Return whether it moved.
+    It stays if it no longer belongs to `source`, or is gone. Emit order.updated. Return whether it
+    moved.
     """
 
     def change_customer(order: Order, gone: GoneVariants) -> Order:
@@ -889,7 +980,10 @@ def move_to_customer(id: str, source: str, into: Customer, by: str) -> bool:
 
 
 def forget(id: str, person: Person) -> bool:
-    """Remove a person's data from an order. Emit order.updated. Return whether it changed."""
+    """Remove a person's data from an order and its work; its audit entry has no values.
+
+    Emit order.updated. Return whether it changed: False also if it is gone.
+    """
 
     def forget_person(order: Order, gone: GoneVariants) -> Order:
         """Return the order without the person's data, not written; the same if it has none."""
@@ -899,7 +993,10 @@ def forget(id: str, person: Person) -> bool:
 
 
 def _rewrite_if_there(id: str, revise: Revise, action: str = "") -> bool:
-    """Write the order that `revise` returns, if it still exists; return whether it changed."""
+    """Write the order that `revise` returns, if it still exists; return whether it changed.
+
+    False also if it is gone. `action`: of the audit entry.
+    """
     try:
         written = _rewrite(id, revise, ChangeRequest(), action=action)
     except NotFound:
@@ -908,15 +1005,16 @@ def _rewrite_if_there(id: str, revise: Revise, action: str = "") -> bool:
 
 
 def delete(id: str, request: ChangeRequest) -> None:
-    """Delete an order; its stock returns if it was not shipped.
+    """Delete an order with its work, list entries and part of all totals.
 
-    Emit order.deleted. Raise NotFound, PreconditionFailed.
+    Pieces that were taken from the stock return, except those at the customer; none of an order
+    that was SHIPPED. Emit order.deleted. Raise NotFound, PreconditionFailed.
     """
     _rewrite(id, lambda before, gone: None, request)
 
 
 def _return_nothing(before: Order, after: Order | None) -> dict[str, dict[str, int]]:
-    """Return no stock, as `lifecycle.returned_stock` would."""
+    """Return {}: no stock, in the place of `lifecycle.returned_stock`."""
     return {}
 
 
@@ -932,10 +1030,12 @@ def _rewrite(
 ) -> Written:
     """Write the order that `revise` returns; None deletes it, the same object changes nothing.
 
-    After a concurrent change the order is read, and `revise` called, again. Customers' totals,
-    returned stock and its work are part of the commit. `also`: adds to that, given the order before
-    and after. `action`: for the audit log, if it is more than an update. `returns`: which stock
-    goes back. `settings`: is filled with the settings of shipping, which are read with the order.
+    The answer is kept for `request.once` in either case but a deletion. After a concurrent change
+    the order is read, and `revise` called, again; Busy in the end. Customers' totals, returned
+    stock and its work are part of the commit. `also`: adds to that, given the order before and
+    after; not called for a deletion. `action`: for the audit log, if it is more than an update.
+    `returns`: which stock goes back. `settings`: is filled with all items that are read, the
+    settings of shipping too.
     """
     gone, customer_is_gone, until = GoneVariants(), False, deadline.of_conflicts()
     # Perhaps the same request, sent twice, has just done the same.
@@ -958,7 +1058,7 @@ def _rewrite(
                 if there:
                     products.return_pieces(commit, product, there, order_id=id)
             known = before.customer_id
-            for customer, totals in lifecycle.spending(before, after).items():
+            for customer, totals in lifecycle.totals_changes(before, after).items():
                 if customer != known or not customer_is_gone:
                     customers.count(commit, customer, totals, placing=customer != known)
             if also and after:
@@ -980,9 +1080,9 @@ def _follow_work(before: Order, after: Order, by: str) -> Order: ...
 @overload
 def _follow_work(before: Order, after: Order | None, by: str) -> Order | None: ...
 def _follow_work(before: Order, after: Order | None, by: str) -> Order | None:
-    """Return an order after a change with its work, and with what follows from that.
+    """Return a changed order with its work, and what follows from that (`lifecycle.follow_work`).
 
-    The same if nothing changed; None if it is deleted.
+    `after` None (deleted), or the same object as `before` (nothing changed), is returned as it is.
     """
     if after is None or after is before:
         return after
@@ -991,7 +1091,10 @@ def _follow_work(before: Order, after: Order | None, by: str) -> Order | None:
 
 
 def _begin_work(order: Order, stages: Item | None, by: str) -> Order:
-    """Return a new order with its work. `stages`: the settings' item."""
+    """Return a new order with its work, which begins if it is PAID.
+
+    `stages`: the settings' item; None: the default.
+    """
     work = OrderWork(stages=Stages.from_item(stages))
     return lifecycle.follow_work(work, None, order, by, clock.now_iso())
 
@@ -999,10 +1102,12 @@ def _begin_work(order: Order, stages: Item | None, by: str) -> Order:
 def _read_for_change(
     id: str, request: ChangeRequest, settings: dict[Key, Item] | None = None
 ) -> Order:
-    """Return the order that a request changes, with its work.
+    """Read the order that a request changes, with its work, and return it.
 
-    With an idempotency key, raises as `idempotency.read_unless_answered` if it was answered before.
-    `settings`, unless None, gets all items that were read, the settings of shipping among them.
+    With an idempotency key the kept answer is read too: raise as `idempotency.read_unless_answered`
+    does if there is one. Raise NotFound, PreconditionFailed. `settings`, unless None, gets all
+    items that were read, also the order's own, and the settings of shipping, which are read only
+    then.
     """
     keys = [_key(id), *work_keys(id)] if ids.may_be("ord", id) else []
     items = idempotency.read_unless_answered(
@@ -1020,16 +1125,17 @@ def _from_items(id: str, items: Mapping[Key, Item]) -> Order:
 
 
 def _answer_text(order: Order) -> str:
-    """Return the JSON that answers a request about an order."""
+    """Return the JSON text of an order in the shape of ShownOrder, with costs."""
     return encode(show_order(order))
 
 
 def _write(commit: Commit, before: Order | None, after: Order | None, action: str = "") -> None:
-    """Add an order's change to a commit: record, entries, sales, audit entry and events.
+    """Add an order's change to a commit: record, work, entries, sales, audit entry and events.
 
-    `before`: None for a new order; `after`: None for a deletion. Sending the commit raises
-    OrderChanged. Stock and customers' totals are not part of it. If only the work differs, that is
-    written alone.
+    `before`: None for a new order; `after`: None for a deletion. If only the work differs (same
+    version), the record is only checked: the work, its lists, the audit entry and the work's events
+    are written. Sending the commit raises OrderChanged if the order, its work or the stages were
+    changed. Stock and customers' totals are not part of it.
     """
     order = after or before
     assert order is not None
@@ -1074,7 +1180,10 @@ def _write(commit: Commit, before: Order | None, after: Order | None, action: st
 
 
 def _list_events(before: Order | None, after: Order) -> Iterator[tuple[str, dict[str, object]]]:
-    """Yield (event, data) for each event of a new order or of a change."""
+    """Yield (event, data) for each event of a new order or of a change, but of shipments.
+
+    Those of the order itself have all of it, without costs.
+    """
     shown = show_order(after, costs=False)
     yield from ((event, shown) for event in lifecycle.events(before, after))
     yield from account.money_events(before, after)
@@ -1084,7 +1193,11 @@ def _list_events(before: Order | None, after: Order) -> Iterator[tuple[str, dict
 
 
 def _audit_entry(before: Order | None, after: Order | None, action: str) -> dict[str, object]:
-    """Return the audit log's entry of a change; of an erasure it has no values."""
+    """Return the audit log's entry of a creation, change or deletion.
+
+    Of an erasure it has no values. It names all customers whom the order has or had; work is
+    compared only if `action` is about it.
+    """
     versions = [order for order in (before, after) if order]
     owners = {order.customer_id for order in versions}
     owners.update(*(order.fields["formerly"].values() for order in versions))

@@ -30,9 +30,10 @@ _COMPARED: Final = 1_000  # orders that a comparison loads at a time
 
 
 def sum_by_method(first: datetime, most: int) -> list[tuple[str, Decimal]] | None:
-    """Return the sum of each method over the transactions recorded from `first` on.
+    """Return [(method, sum)] of the transactions recorded from `first` on, the largest sum first.
 
-    None if there are more than `most` of them.
+    Refunds and voids are negative. None if there are more than `most` transactions. Reads list
+    entries only.
     """
     entries = listing.walk_entries(KIND, ("method", "amount"), clock.iso(first))
     amounts = [(entry["method"], entry["amount"]) for entry in islice(entries, most + 1)]
@@ -40,7 +41,7 @@ def sum_by_method(first: datetime, most: int) -> list[tuple[str, Decimal]] | Non
 
 
 def add_by_method(amounts: Iterable[tuple[str, str]]) -> list[tuple[str, Decimal]]:
-    """Return the sum of each method, the largest first."""
+    """Return [(method, sum)] of these (method, amount), the largest first, then by name."""
     sums: defaultdict[str, Decimal] = defaultdict(Decimal)
     for method, amount in amounts:
         sums[method] += Decimal(amount)
@@ -48,28 +49,31 @@ def add_by_method(amounts: Iterable[tuple[str, str]]) -> list[tuple[str, Decimal
 
 
 def earliest_recorded(day: date) -> str:
-    """Return when money that is received on a day of the shop, or later, can first be recorded.
+    """Return the earliest time at which money received on this day, or later, can be recorded.
 
-    `receivedAt` is at most EARLY ahead, and may lie long before. A void is recorded after its
-    payment.
+    It is the start of the shop's day less EARLY, as ISO 8601: `receivedAt` is at most EARLY ahead,
+    and may lie long before. A void is recorded after its payment.
     """
     first = datetime.min.replace(tzinfo=UTC)
     return clock.iso(max(timezone.start_of_day(day), first + EARLY) - EARLY)
 
 
 def order_id(entry_id: str) -> str:
-    """Return the id of the order of a list's entry, which is after the @; "" if there is no @."""
+    """Return the order's id in a list entry's id, `<part>@<order>`; "" if there is no @."""
     return entry_id.partition("@")[2]
 
 
 def list_transactions(order: Order | None) -> dict[str, Transaction]:
-    """Return the transactions of an order, by the ids of their list entries."""
+    """Return the payments, voids and refunds of an order, by their list entries' ids.
+
+    {} for None.
+    """
     transactions = _iterate_transactions(order) if order else ()
     return {transaction.id: transaction for transaction in transactions}
 
 
 def _iterate_transactions(order: Order) -> Iterator[Transaction]:
-    """Yield the payments of an order, each followed by its void, and then the refunds."""
+    """Yield the payments of an order, each followed by its void, if any; and then the refunds."""
     for payment in order.fields["payments"]:
         amount = payment["amount"]
         shown = _show_transfer(order, TransactionKind.PAYMENT, payment, amount, Decimal(0))
@@ -115,7 +119,7 @@ def _show_transfer(
 
 
 def _refunded_tax(order: Order) -> list[Decimal]:
-    """Return the tax that each refund gives back, in order.
+    """Return the tax that each refund gives back, in order of the refunds.
 
     The last refund of an order that was refunded in full or closed, with those of the same request,
     has all that is left of it, up to the money; those of a cancelled order, which counts no tax,
@@ -141,7 +145,11 @@ def count_items(before: Order | None, after: Order | None) -> int:
 
 
 def write_entries(commit: Commit, before: Order | None, after: Order | None) -> None:
-    """Add the list entries of transactions between two versions of an order to a commit."""
+    """Add to a commit the list entries of an order's transactions that are new.
+
+    `before`, `after`: the order's versions, None: none. Entries of those that are gone are deleted,
+    and of changed ones moved (`write_parts`).
+    """
     most = MOST_TRANSACTION_ENTRIES
     write_parts(commit, KIND, list_transactions(before), list_transactions(after), most)
 
@@ -153,10 +161,11 @@ def write_parts(
     new: Mapping[str, listing.Indexed],
     most_deletions: int,
 ) -> None:
-    """Add the list entries of parts of an order to a commit: those before, and those after.
+    """Change the list entries of an order's parts in a commit, from `old` ones to `new` ones.
 
-    Of those that are gone, `most_deletions` entries are deleted in the commit, the others after it:
-    no reader finds what they lead to.
+    Each part counts under its entry's id; one that is listed as before is not written. Of those
+    that are gone, `most_deletions` entries are deleted in the commit, the others after it: no
+    reader finds what they lead to.
     """
     for id, part in new.items():
         known = old[id].index if id in old else None
@@ -174,13 +183,16 @@ def compare_parts(
 ) -> listing.Recount:
     """Compare a list's entries with the parts of the orders that they name; return what differs.
 
-    `facet`: one of a part that is compared too. `load_parts`: the parts of orders, by the orders'
-    ids. An order that no entry names is not looked at. Release 1.0.0, after a roll-back, deletes an
-    order without its entries.
+    Nothing is written. `facet`: one of a part that is compared too. `load_parts`: the parts of
+    orders, by the orders' ids. An order that no entry names is not looked at. Release 1.0.0, after
+    a roll-back, deletes an order without its entries.
     """
 
     def count_parts() -> tuple[dict[str, int], dict[str, dict[str, object]]]:
-        """Return the parts of the orders, and then the entries, by id and value of the facet."""
+        """Read the entries, then load their orders; return the orders' parts, and the entries.
+
+        Both by `<id> <value of the facet>`: 1 for a part, {"": 1} for an entry.
+        """
         entries = [
             (entry["sk"].rpartition("#")[2], entry[facet])
             for entry in listing.walk_entries(kind, (facet,))

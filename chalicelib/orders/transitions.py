@@ -70,7 +70,10 @@ class InvalidTransition(Invalid):
 
 
 def move_status(start: OrderStatus, wanted: OrderStatus) -> OrderStatus:
-    """Return the status after the move. Raise InvalidTransition."""
+    """Return `wanted`, if the status can move there from `start`.
+
+    Raise InvalidTransition otherwise. It cannot move to what it is already.
+    """
     if wanted not in MOVES[start]:
         raise InvalidTransition("status", start, wanted, MOVES[start])
     return wanted
@@ -79,12 +82,11 @@ def move_status(start: OrderStatus, wanted: OrderStatus) -> OrderStatus:
 def move_payment_status(
     status: OrderStatus, start: PaymentStatus, wanted: PaymentStatus, *, has_payments: bool
 ) -> PaymentStatus:
-    """Return the payment status after the move of an order with the (new) `status`.
+    """Return `wanted`, if the payment status can move there from `start`, or is so already.
 
-    The current one is accepted. An order that has payments only makes moves that are payments or
-    refunds, a cancelled one only the move to REFUNDED. One whose status becomes REFUNDED owes
-    nothing, also if nothing is paid (any more).
-    Raise InvalidTransition.
+    `status`: the order's, after the change. An order that has payments only makes moves that are
+    payments or refunds, a cancelled one only the move to REFUNDED. One whose status becomes
+    REFUNDED owes nothing: its payment status always can be REFUNDED. Raise InvalidTransition.
     """
     if status is OrderStatus.REFUNDED and wanted is PaymentStatus.REFUNDED:
         return wanted
