@@ -114,6 +114,7 @@ class Card:
 
     @cached_property
     def index(self) -> listing.Index:
+        """The index of its list entry: open work by its day, ended work by when it ended."""
         is_open = self.state is WorkState.OPEN
         facets = {
             "state": self.state.value,
