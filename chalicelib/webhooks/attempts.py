@@ -91,9 +91,10 @@ def build_expired_attempt(delivery: Delivery, url: str) -> Attempt:
 
 
 def build_attempt(delivery: Delivery, url: str, at: datetime, **result: Any) -> Attempt:
-    """Return an attempt, not stored, that began at `at` and ends now. `result`: other fields.
+    """Return an attempt, not stored, that began at `at` and whose `endedAt` is now.
 
-    Its number is the delivery's count of attempts; `replay` says whether its claim is for one.
+    `result`: other fields. Its number is the delivery's count of attempts; `replay` says whether
+    the delivery's claim is for one.
     """
     replay = bool(delivery.claim and delivery.claim.replay)
     return Attempt(delivery.attempts, clock.iso(at), clock.now_iso(), replay, url, **result)

@@ -55,9 +55,11 @@ def _create_deliveries(
     """Create the deliveries of a commit's events; return the messages that are to be sent for them.
 
     That is the first message of a delivery without attempts, and the message of a step that is
-    overdue, also of deliveries that an earlier run created. `is_repeated`: the stream brings what
-    was handled before, after its trigger was made anew or a backup was restored, which has no
-    messages. Then no delivery is created: a webhook may have been paused at that time.
+    overdue, also of deliveries that an earlier run created. Each goes to the failing lane if it was
+    attempted, or its endpoint fails. Endpoints get the events that `_find_takers` says.
+    `is_repeated`: the stream brings what was handled before, after its trigger was made anew or a
+    backup was restored, which has no messages. Then no delivery is created, as a webhook may have
+    been paused at that time, but those that exist are looked at.
     """
     pairs = [
         (event, endpoint)
@@ -124,9 +126,9 @@ def _find_takers(
 
 
 def _takes_kind(endpoint: Endpoint, event: Event) -> bool:
-    """Return whether an endpoint is enabled, lists the kind of the event, and is not younger.
+    """Return whether an endpoint is enabled, lists the event's kind, and is not younger than it.
 
-    An endpoint up to _SLACK younger than the event is not.
+    Up to _SLACK younger is accepted. The filter is not looked at.
     """
     was_there = ids.made_at(endpoint.id) <= ids.made_at(event.id) + _SLACK
     return endpoint.enabled and event.event in endpoint.events and was_there

@@ -59,13 +59,14 @@ class _Batch:
     health: list[tuple[str, bool]] = field(default_factory=list)
 
     def hide(self, record: _Record, seconds: int) -> None:
-        """Note that a message is to come again after so many seconds; `_hide_put_off` sends it."""
+        """Note that a message is to come again after so many seconds; SQS is told later."""
         self.again[record["messageId"]] = record["receiptHandle"], seconds
 
     def put_off(self, record: _Record) -> None:
-        """Note that a message is to come again after ten seconds, twice as long each time it came.
+        """Note that a message is to come again: after ten seconds, twice as long each time it came.
 
-        At most after _LONGEST_BACKOFF. So it becomes a dead letter only after hours.
+        At most after _LONGEST_BACKOFF. So it becomes a dead letter only after hours. SQS is told
+        later.
         """
         received = int(record["attributes"]["ApproximateReceiveCount"])
         self.hide(record, min(_LONGEST_BACKOFF, 5 * 2 ** min(received, 7)))
@@ -74,8 +75,10 @@ class _Batch:
 def batch(event: sqs.Batch, post: Post = safe_post.post) -> sqs.Handled:
     """Handle a batch of messages; return those that must come again, as SQS expects it.
 
-    Nothing is raised: after any failure of our code, the messages come again later. `post`: sends a
-    request.
+    Each is attempted, in parallel: claimed, posted and settled. Messages of failing endpoints that
+    came on the other lane are only moved to theirs. Then the endpoints' health is stored, and the
+    messages that must come again are hidden in the queue until then. Nothing is raised: after any
+    failure of our code, the messages come again later. `post`: sends a request.
     """
     results = _Batch()
     received = _parse_messages(event["Records"], results)
@@ -111,9 +114,9 @@ def _keep_own_lane(
 ) -> list[tuple[_Record, Message]]:
     """Return the messages that are posted on this lane; send the others to the failing lane.
 
-    These others are messages from the lane of new events, of an endpoint that began to fail: there
-    may be a million of them, and each can hang for 10 seconds. If they cannot be sent, they are put
-    off.
+    The others came from the lane of new events, and their endpoint is failing: there may be a
+    million of them, and each can hang for 10 seconds. If they cannot be sent, that is logged, and
+    they are put off.
     """
     here, over = [], []
     for record, message in due:
@@ -138,7 +141,10 @@ def _came_from(record: _Record, queue_url: str) -> bool:
 
 
 def _load_known(due: Sequence[Message]) -> _Known:
-    """Read the endpoints and the events of these messages; those that are gone are left out."""
+    """Read the endpoints, and the events from the outbox, of these messages, both by id.
+
+    Those that are gone are left out.
+    """
     endpoints = {endpoint_of(each.delivery) for each in due}
     outbox_keys = {outbox.key(event_of(each.delivery)) for each in due}
     endpoints_found, items = threads.run_together(
@@ -170,10 +176,10 @@ def _take_or_put_off(
 def _handle_message(message: Message, known: _Known, post: Post, results: _Batch) -> None:
     """Handle one message: claim its delivery, post its event, store the attempt, and settle.
 
-    Without an endpoint the delivery is cancelled; if that is paused, the message is parked. If the
-    event is gone, the attempt fails without a post. Nothing happens if the message is not due. The
-    outcome is noted in `results.health`, and as metrics. Raises NotNow if another sender has the
-    delivery.
+    If its endpoint is gone, the delivery is cancelled; if that is paused, the message is parked. If
+    the event is gone, the attempt is recorded as failed, without a post. Nothing happens if the
+    message is not due. The outcome of a post is added to `results.health`, and logged as metrics.
+    Raises NotNow if another sender has the delivery.
     """
     endpoint = known.endpoints.get(endpoint_of(message.delivery))
     if endpoint is None:
@@ -208,7 +214,7 @@ def _handle_message(message: Message, known: _Known, post: Post, results: _Batch
 
 
 def _post_event(delivery: Delivery, endpoint: Endpoint, event: Event, post: Post) -> Attempt:
-    """Send one signed request, and return the attempt, which is not stored yet.
+    """Post an event to an endpoint, signed now; return the attempt, which is not stored yet.
 
     A failure of the receiver is in the attempt, not raised.
     """
@@ -244,8 +250,8 @@ def _park_until_enabled(message: Message) -> None:
 def _hide_put_off(record: _Record, results: _Batch) -> None:
     """Make the messages that were put off invisible in their queue until they are to come again.
 
-    `record`: any record of the batch, which names the queue. A failure is only logged: they come
-    back after the queue's visibility timeout, which does no harm.
+    `record`: any record of the batch, which names the queue. No message, no call. A failure is only
+    logged: they come back after the queue's visibility timeout, which does no harm.
     """
     if not results.again:
         return

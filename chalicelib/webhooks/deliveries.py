@@ -79,12 +79,12 @@ class Taken(Exception):
 
 
 def partitions(endpoint_id: str) -> list[str]:
-    """Return the partition keys of an endpoint's deliveries: one a shard."""
+    """Return the partition keys of an endpoint's deliveries, one for each of SHARDS shards."""
     return [f"deliveries#{endpoint_id}#{shard}" for shard in range(SHARDS)]
 
 
 def key(id: str) -> Key:
-    """Return the key of the delivery with this id."""
+    """Return the key of a delivery: (one of its endpoint's partitions, by a hash of the id; id)."""
     return partitions(endpoint_of(id))[zlib.crc32(id.encode()) % SHARDS], id
 
 
@@ -116,7 +116,10 @@ def load(wanted: Iterable[str]) -> list[Delivery]:
 
 
 def get(id: str) -> Delivery:
-    """Read a delivery. Raises NotFound, also for what is no delivery's id, or has expired."""
+    """Read the delivery with this id. Raises NotFound if there is none.
+
+    Without a read, also for what is no delivery's id, or one that has expired.
+    """
     may_be = is_delivery_id(id) and not has_expired(id)
     return NotFound.unless(find(id) if may_be else None, "delivery", id)
 
@@ -139,7 +142,8 @@ def load_attempts(delivery: Delivery) -> list[Attempt]:
 def create(event: Event, endpoint_id: str, *, test: bool) -> Delivery:
     """Write a PENDING delivery of an event to an endpoint unless it exists; return what is stored.
 
-    `test`: it is of a test event. No message is sent.
+    One that exists is returned as it is now, in whatever state. `test`: it is of a test event. No
+    message is sent.
     """
     now = clock.now_iso()
     pk, sk = key(delivery_id(event.id, endpoint_id))
@@ -202,8 +206,9 @@ class Verdict(Enum):
 def begin_attempt(message: Message, endpoint: Endpoint) -> Delivery | None:
     """Claim the delivery of a message for an attempt; return it, None if there is nothing to do.
 
-    Raises NotNow if another sender posts it. The attempt of a sender that has stopped is settled
-    first; then NotNow is raised, too: the message comes again.
+    The claim is a write that counts the attempt. Raises NotNow if another sender has it, or it
+    changed meanwhile. The attempt of a sender that has stopped is settled first
+    (`_settle_expired_claim`); then NotNow is raised, too: the message comes again.
     """
     now = clock.now()
     try:
@@ -261,7 +266,8 @@ def _is_over(message: Message, delivery: Delivery) -> bool:
 def claim_step(message: Message, now: datetime) -> Delivery:
     """Claim a delivery for the step of a message; return it. Raises Taken if that is not next.
 
-    It is a write, without a read before. Taken is raised also if somebody has a claim.
+    It is one write, without a read before, and counts the attempt. Taken is raised also if somebody
+    has a claim.
     """
     its_turn = Attr("schedule").eq(message.schedule) & Attr("step").eq(message.step)
     return _claim(message.delivery, _lease(now, replay=False), {}, its_turn)
@@ -270,8 +276,9 @@ def claim_step(message: Message, now: datetime) -> Delivery:
 def claim_replay(delivery: Delivery, replay: str, now: datetime) -> Delivery:
     """Claim a delivery for a replay, and return it. Raises Taken if it changed since it was read.
 
-    If its schedule has ended, a new one begins, PENDING, and the delivery is no more among the
-    failed ones; otherwise the attempt is outside the schedule.
+    If its schedule has ended, a new one begins: the status is PENDING again, and in the same commit
+    its entry among the failed deliveries is deleted. Otherwise the attempt is outside the schedule.
+    Either way the attempt is counted, and `replay` noted as begun.
     """
     unchanged = Attr("attempts").eq(delivery.attempts) & Attr("status").eq(delivery.status)
     if delivery.step is not None:
@@ -333,10 +340,10 @@ def _claim(
 
 
 def finish_attempt(delivery: Delivery, attempt: Attempt) -> None:
-    """Record an ended attempt, and settle its delivery (`settle`): in one write if that is all.
+    """Record an ended attempt, and settle its delivery: its next step is queued or parked.
 
-    It is, if a first attempt had a short response and succeeded: then the record is in the
-    delivery.
+    See `settle`. A first attempt that succeeded with a short response needs one write: it is stored
+    in the delivery.
     """
     if attempt.error is None and attempt.number == 1 and attempt.is_short:
         # Nearly all end here, with record and state in one write.
@@ -348,8 +355,8 @@ def finish_attempt(delivery: Delivery, attempt: Attempt) -> None:
 def cancel(message: Message) -> None:
     """Store that the delivery of a message is CANCELLED, because its endpoint was deleted.
 
-    Nothing happens to one whose schedule has ended, or that is gone. An attempt whose claim has run
-    out is settled first. Raises NotNow if there was a claim, or the delivery changed.
+    Nothing happens to one whose schedule has ended, or that is gone. Raises NotNow if it has a
+    claim or has just changed. If the claim has run out, its attempt is settled first.
     """
     delivery = find(message.delivery)
     if delivery is None or delivery.step is None:
@@ -363,8 +370,8 @@ def cancel(message: Message) -> None:
 def _settle_expired_claim(delivery: Delivery, endpoint: Endpoint | None) -> None:
     """Settle the attempt of an expired claim: by its record, or else as INTERRUPTED.
 
-    An interrupted one is recorded, and counts as a failure of the endpoint if this call settles it.
-    `endpoint`: None if it was deleted.
+    That is recorded, too. An INTERRUPTED attempt that this call settles counts as a failure of the
+    endpoint (`health`). `endpoint`: None if it was deleted.
     """
     assert delivery.claim is not None
     begun = delivery.claim.until - LEASE
@@ -376,7 +383,7 @@ def _settle_expired_claim(delivery: Delivery, endpoint: Endpoint | None) -> None
 
 
 def record(delivery_id: str, attempt: Attempt) -> Attempt:
-    """Store an attempt unless its number has a record; return the record that counts.
+    """Store an attempt unless its number has a record; return the record that is stored then.
 
     The first record of attempt n decides its result, and every sender settles the delivery by it.
     """
@@ -397,9 +404,10 @@ def record(delivery_id: str, attempt: Attempt) -> Attempt:
 def settle(delivery: Delivery, attempt: Attempt) -> bool:
     """End a delivery by its attempt's result, or queue or park its next step and then store that.
 
-    An expired event and a replay outside the schedule have no next step. Return whether the claim
-    was still ours; otherwise no state is stored. After a crash in between, another sender settles
-    the attempt again: by the same record and with the same jitter, so for the same time.
+    A success is DELIVERED. An expired event is FAILED, and so is the last step; a failed replay
+    outside the schedule changes no status. Return whether the claim was still ours; otherwise no
+    state is stored, though a message may have been sent. After a crash in between, another sender
+    settles the attempt again: by the same record and with the same jitter, so for the same time.
     """
     if attempt.error is None:
         return save_delivered(delivery, attempt)
@@ -419,7 +427,10 @@ def settle(delivery: Delivery, attempt: Attempt) -> bool:
 
 
 def _following_step(delivery: Delivery, attempt: Attempt) -> NextStep | None:
-    """Return the step of the schedule after a failed attempt; None after the last."""
+    """Return the step of the schedule after a failed attempt; None after the last.
+
+    When it is due counts from the attempt's end, with the response's status and Retry-After.
+    """
     assert delivery.step is not None
     return retry.next_step(
         delivery.step,
@@ -479,6 +490,7 @@ def save_failed(delivery: Delivery, attempt: Attempt) -> bool:
     """Store that a delivery has FAILED with this attempt; return whether the claim was still ours.
 
     Its schedule and the claim end; an entry among the failed deliveries is in the same commit.
+    Nothing is stored if the claim is another's.
     """
     now = clock.now_iso()
     pk, sk = _failed_key(delivery.id, now)
@@ -496,9 +508,9 @@ def save_failed(delivery: Delivery, attempt: Attempt) -> bool:
 
 
 def save_cancelled(delivery: Delivery) -> bool:
-    """Store that a delivery is CANCELLED; return False if it changed since it was read.
+    """Store that a delivery is CANCELLED; its schedule ends. Return whether it was stored.
 
-    It also has to have a next step, and no claim.
+    It is not if the delivery changed since it was read, has no next step, or has a claim.
     """
     unchanged = Attr("attempts").eq(delivery.attempts) & Attr("step").exists() & _unclaimed
     return _update_delivery(delivery, {"status": DeliveryStatus.CANCELLED}, _ENDED, unchanged)
@@ -530,8 +542,8 @@ def _update_delivery(
 ) -> bool:
     """Write changes and a new `updatedAt`, and remove attributes: by default the claim.
 
-    Return False, with nothing written, if `when` does not hold: by default, that the claim is
-    still ours.
+    Return whether it was written: not if `when` does not hold. By default that is that the delivery
+    still has the claim with which it was read.
     """
     updated = clock.next_iso(delivery.updated_at, clock.now_iso())
     return table.update_if(

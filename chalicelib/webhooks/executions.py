@@ -23,7 +23,8 @@ _SOON: Final = 30  # seconds; a request that starts one and then writes what it 
 def schedule_redrive(endpoint_id: str, due: datetime) -> None:
     """Start the execution that sends an endpoint's parked messages in the slot of `due`.
 
-    It waits by itself; an execution that exists already is no error.
+    Nothing is sent now: it waits by itself until the slot begins. Once for a slot: an execution
+    that exists already is no error.
     """
     scale = settings.webhook_schedule_scale()
     slot = retry.slot(endpoint_id, due, clock.now(), scale)
@@ -42,10 +43,11 @@ def schedule_redrive_soon(endpoint_id: str) -> None:
 
 
 def schedule_recovery(endpoint: Endpoint) -> None:
-    """Start an execution that begins a recovery of a failing endpoint that answers again.
+    """Start an execution that sends a failing endpoint's parked messages, because it answers again.
 
-    It begins within two minutes, but an hour after the endpoint's last recovery at the earliest.
-    There is at most one a minute, however many functions see the answer.
+    It begins within two minutes, but an hour after the endpoint's last recovery at the earliest;
+    the recovery is stored then, not here. There is at most one a minute, however many functions see
+    the answer.
     """
     scale = settings.webhook_schedule_scale()
     earliest, minute = clock.now(), max(1, round(retry.MINUTE * scale))

@@ -37,10 +37,10 @@ def _all_fit(pattern: Mapping[str, object], body: Mapping[str, object]) -> bool:
 
 
 def _fits(wanted: Any, body: Mapping[str, object], name: str) -> bool:
-    """Return whether the member `name` of `body` fits: an inner pattern, or one of these matchers.
+    """Return whether the member `name` of `body` fits `wanted`: a pattern, or a list of matchers.
 
-    If the member is a list, one of its values has to fit. A missing member, or one without an
-    object, is {} for an inner pattern.
+    One matcher has to fit; if the member is a list, one of its values. A missing member, or one
+    without an object, is {} for a pattern within.
     """
     values = _as_list(body[name]) if name in body else []
     if isinstance(wanted, dict):
@@ -53,10 +53,10 @@ def _fits(wanted: Any, body: Mapping[str, object], name: str) -> bool:
 
 
 def _build_matcher(matcher: object) -> Callable[[object], bool]:
-    """Return a function that tells whether a value matches a matcher: a value, or an object.
+    """Return a function that tells whether a value matches a matcher: a plain value, or an object.
 
-    The one of `exists` is always false: it tests the member, not a value. Raises ValueError if the
-    matcher is not valid.
+    Objects are {"prefix"}, {"anything-but"}, {"numeric"} and {"exists"}; that of the last is always
+    false, as it is about the member, not a value. Raises ValueError if the matcher is not valid.
     """
     match [*matcher.items()] if isinstance(matcher, dict) else ():
         case [("exists", bool())]:

@@ -48,10 +48,10 @@ def record_outcomes(
 
 
 def count_failures(endpoint: Endpoint, times: int) -> None:
-    """Add failures to those that an endpoint had in a row; from the third on it is failing.
+    """Add failures to those that an endpoint had in a row; from FAILING_STREAK on it is failing.
 
-    Then `failingSince` is stored, too. Nothing is stored for one that is failing already, or was
-    deleted.
+    Then `failingSince` is stored, too, in a second write. Nothing is stored for one that is failing
+    already, or was deleted.
     """
     if endpoint.failing_since:
         return

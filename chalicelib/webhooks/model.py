@@ -112,7 +112,7 @@ class Endpoint:
 
     @property
     def failing(self) -> bool:
-        """Return whether so many attempts in a row failed that the endpoint counts as failing."""
+        """Whether so many attempts in a row failed (FAILING_STREAK) that it counts as failing."""
         return self.streak >= FAILING_STREAK
 
     @property
@@ -181,12 +181,15 @@ class Delivery:
 
     @property
     def endpoint_id(self) -> str:
-        """The id of its endpoint, which is in its own."""
+        """The id of its endpoint, which is the end of its own."""
         return endpoint_of(self.id)
 
 
 def read_delivery(item: Item) -> Delivery:
-    """Return the delivery of an item of the table."""
+    """Return the delivery of an item of the table.
+
+    A claim that release 1.0.0 made `early` is none for a replay.
+    """
     claim = item.get("claim")
     # 1.0.0 sent steps before they are due (`early`): such an attempt is the step's.
     is_replay = bool(claim and claim["replay"] and not claim.get("early"))

@@ -35,12 +35,15 @@ class RecoveryPage:
 
     @property
     def is_last(self) -> bool:
-        """Return whether the recovery is complete after this page."""
+        """Whether the recovery is complete after this page."""
         return "completedAt" in self.progress
 
 
 def count(endpoint_id: str, since: datetime) -> int:
-    """Return how many deliveries failed since a time and have not expired, plus parked messages."""
+    """Return how many deliveries failed since a time and have not expired, plus parked messages.
+
+    All are read. Parked messages count whenever they were parked.
+    """
     pages = deliveries.list_failed(endpoint_id, sk.gte(clock.iso(since)), ("sk",))
     return sum(len(_replayable(page)) for page in pages) + parking.count(endpoint_id)
 
@@ -49,13 +52,18 @@ def begin(endpoint_id: str, since: datetime) -> Endpoint:
     """Begin a recovery of what failed since a time, and is parked; return the endpoint with it.
 
     First a redrive is scheduled, which sends its messages; then the recovery is stored, with an
-    audit entry. It takes over the rest of a recovery that is already running, also of one that
-    begins at the same moment. A time in the future is now. Raises NotFound, WebhookPaused,
-    Conflict.
+    audit entry. It replaces a recovery that is still running, also one that begins at the same
+    moment, and then reaches back as far as that. A time in the future is now. Raises NotFound,
+    WebhookPaused, Conflict.
     """
 
     def write_recovery(endpoint: Endpoint) -> Endpoint:
-        """Schedule a redrive; write the recovery, with an audit entry. Return the endpoint."""
+        """Count what it sends, schedule a redrive, then write the recovery, with an audit entry.
+
+        Return the endpoint with it. A recovery that is still running is replaced, and its `since`
+        taken if that is earlier. Raises WebhookPaused; ConditionFailed if the endpoint was deleted,
+        or has another recovery.
+        """
         replay.require_enabled(endpoint)
         first = min(since, clock.now())
         if unfinished := running_recovery(endpoint):
@@ -76,9 +84,10 @@ def begin(endpoint_id: str, since: datetime) -> Endpoint:
 def begin_by_itself(endpoint: Endpoint, due: str) -> Endpoint:
     """Store a new recovery of an endpoint's parked messages; return the endpoint with it.
 
-    The caller sends its messages; there is no audit entry. None is begun, and the endpoint is
-    returned as it is, if it fails again, if a recovery is running or was begun since `due`, the
-    time of the execution, or if nothing is parked.
+    It is marked `byItself`, and leaves FAILED deliveries alone. The caller sends its messages;
+    there is no audit entry. None is begun, and the endpoint is returned as it is, if it fails
+    again, if a recovery is running or was begun since `due`, the time of the execution, or if
+    nothing is parked.
     """
     last = endpoint.recovery
     if endpoint.failing or running_recovery(endpoint) or (last and last["startedAt"] >= due):
@@ -106,7 +115,7 @@ def _has_same_recovery(endpoint: Endpoint) -> Condition:
 
 
 def running_recovery(endpoint: Endpoint) -> Recovery | None:
-    """Return the endpoint's recovery if it has one that is not completed; None otherwise."""
+    """Return the recovery of an endpoint that is not complete; None if it has none."""
     last = endpoint.recovery
     return last if last and "completedAt" not in last else None
 
@@ -115,9 +124,11 @@ def next_page(endpoint: Endpoint, recovery: Recovery, limit: int) -> RecoveryPag
     """Read the next messages of a recovery, up to `limit`; return them and its progress after them.
 
     First come the deliveries that failed before it began, page by page in the order in which they
-    failed, without those that have expired; then those with parked messages. Each page is sorted by
-    id. A page may be empty and not the last. Nothing is sent or stored. A recovery that began by
-    itself ends, without messages, when the endpoint fails again.
+    failed, without those that have expired; then those with parked messages, which stay parked.
+    Each page is sorted by id; its messages are replays `only_failed`. The progress is one
+    attribute: `after` or `waiting` (a cursor), or `completedAt` at the end. A page may be empty and
+    not the last. Nothing is sent or stored. A recovery that began by itself ends, without messages,
+    when the endpoint fails again.
     """
     if recovery.get("byItself") and endpoint.failing:
         return RecoveryPage([], {"completedAt": clock.now_iso()})

@@ -48,9 +48,10 @@ class Redrive(TypedDict):
 def run(event: Redrive) -> RedriveResult:
     """Put the next page of an endpoint's messages on the queue; return whether there is more.
 
-    While the endpoint is paused nothing is sent: enabling it starts another run. While another
-    execution sends, nothing is sent, and there is more. After its deletion all parked messages are
-    sent, so that their deliveries are cancelled.
+    They are parked ones that are due, and those of a recovery. While the endpoint is paused nothing
+    is sent: enabling it starts another run. While another execution sends, nothing is sent, and
+    there is more. After the endpoint's deletion all parked messages are sent, due or not, so that
+    their deliveries are cancelled.
     """
     endpoint = store.find(event["endpoint"])
     if endpoint is None:
@@ -68,7 +69,8 @@ def _send_page(event: Redrive, endpoint: Endpoint) -> RedriveResult:
 
     A recovery that the event asks for (`recover`) is begun after the due messages were sent. Due is
     what is due by the event's `until`, but not later than a queue can hold it; later ones are left.
-    Progress is stored after the messages were sent, and the turn is ended if there are no more.
+    Progress is stored after the messages were sent. If there are no more, this execution's claim of
+    the sending ends too.
     """
     # What is due later than a queue can hold it has an execution of its own.
     longest = clock.seconds_from_now(retry.LONGEST_QUEUE_DELAY)
@@ -90,7 +92,8 @@ def _send_page(event: Redrive, endpoint: Endpoint) -> RedriveResult:
 def _send_due(endpoint_id: str, until: datetime, paced: datetime) -> tuple[int, datetime]:
     """Send up to PAGE parked messages that are due by `until`, and then delete their entries.
 
-    Return how many were sent, and when the next message may arrive. `paced`: when the first may.
+    Each is delayed until it is due, and by the pace (`_send_paced`). Return how many were sent, and
+    when the next message may arrive. `paced`: when the first may.
     """
     entries = parking.find_due(endpoint_id, until, PAGE)
     paced = _send_paced([message for _, message in entries], paced)
@@ -142,8 +145,8 @@ def _scale_seconds(seconds: int) -> int:
 def _take_turn(event: Redrive) -> bool:
     """Claim the sending for this execution, or prolong its claim; return whether it has it.
 
-    The claim is on the endpoint, for two minutes. One execution of an endpoint sends at a time,
-    because their paces would add up.
+    The claim is an attribute of the endpoint, for two minutes. One execution of an endpoint sends
+    at a time, because their paces would add up.
     """
     now, execution = clock.unix(), event["due"]
     redriving = Attr("redriving.by")
@@ -154,7 +157,7 @@ def _take_turn(event: Redrive) -> bool:
 
 
 def _end_turn(event: Redrive, result: RedriveResult) -> RedriveResult:
-    """Release this execution's claim of the sending, and return `result`."""
+    """Release this execution's claim of the sending, if it has it, and return `result` as it is."""
     ours = Attr("redriving.by").eq(event["due"])
     store.note_if(event["endpoint"], {"redriving": None}, ours)
     return result

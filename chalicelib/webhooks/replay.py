@@ -22,9 +22,10 @@ class WebhookDeleted(Conflict):
 
 
 def replay_delivery(id: str) -> Delivery:
-    """Write an audit entry, then put a replay of a delivery on the queue.
+    """Write an audit entry, then put a replay of a delivery on the queue, to be posted now.
 
-    Return the delivery as it was before. Raises NotFound, WebhookDeleted, WebhookPaused.
+    It goes to the lane of its endpoint: `retries` if that is failing. Return the delivery as it was
+    before; nothing of it is written. Raises NotFound, WebhookDeleted, WebhookPaused.
     """
     delivery = deliveries.get(id)
     endpoint = store.find(delivery.endpoint_id)

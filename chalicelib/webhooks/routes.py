@@ -245,9 +245,9 @@ def replay_delivery(id: str) -> Response:
 
 
 def _reply_with_deliveries(endpoints: Sequence[Endpoint]) -> Response:
-    """Return the reply `{data, nextCursor}` with a page of these endpoints' deliveries.
+    """Return the reply `{data, nextCursor}` with a page of these endpoints' deliveries, merged.
 
-    The request's query says which.
+    The deliveries of all of them are read, filtered as the request's query says.
     """
     known = {endpoint.id: endpoint for endpoint in endpoints}
     page, following = view.page(known, query(ListDeliveries))
@@ -256,5 +256,5 @@ def _reply_with_deliveries(endpoints: Sequence[Endpoint]) -> Response:
 
 
 def _parse_optional_body(model: type[Model]) -> Model:
-    """Parse the body, which may be absent: the fields then have their defaults."""
+    """Return the parsed body; without a body, a model whose fields have their defaults."""
     return body(model) if raw_body() else model()

@@ -17,9 +17,9 @@ SECRET_PREFIX = "whsec_"
 def secret(master_key: bytes, endpoint_id: str, version: int) -> str:
     """Derive the signing secret of one endpoint: `whsec_` and 64 hex digits; all of it is the key.
 
-    It is derived when needed and not stored, so a copy of the table cannot sign.
-    A rotation increases `version`: earlier secrets can still be derived during an overlap.
-    Raises ValueError for a master key below 32 bytes.
+    It is derived when needed and not stored, so a copy of the table cannot sign. A rotation
+    increases `version`: earlier secrets can still be derived during an overlap. Raises ValueError
+    for a master key below 32 bytes.
     """
     if len(master_key) < 32:
         raise ValueError("The master key must have at least 32 bytes.")

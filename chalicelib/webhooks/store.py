@@ -51,7 +51,7 @@ def key(id: str) -> Key:
 
 
 def load_all() -> list[Endpoint]:
-    """Read all endpoints; return them newest first."""
+    """Read all endpoints, paused ones too; return them newest first."""
     items = table.query_all(_PK, where=table.sk.begins_with("wh_"), forward=False)
     return [read_endpoint(item) for item in items]
 
@@ -128,10 +128,11 @@ def _create(new: NewWebhook, once: Once | None) -> tuple[Endpoint, str]:
 
 
 def update(id: str, change: WebhookChange, if_match: frozenset[str] | None) -> Endpoint:
-    """Change the attributes of an endpoint that were sent; return it, unchanged if none differs.
+    """Change the attributes of an endpoint that were sent; return it as it is then.
 
-    A redrive is scheduled first, if `enabled` is sent as true. A change has an audit entry. Raises
-    NotFound, Invalid, PreconditionFailed, Conflict.
+    If none differs, nothing is written. A redrive of its parked messages is scheduled first, if
+    `enabled` is sent as true, also if it was. A change has an audit entry. Raises NotFound,
+    Invalid, PreconditionFailed, Conflict.
     """
     changes = change.sent_fields()
     if "events" in changes:
@@ -157,12 +158,12 @@ def update(id: str, change: WebhookChange, if_match: frozenset[str] | None) -> E
 
 
 def rotate(id: str, overlap_hours: int, once: Once | None = None) -> tuple[Endpoint, str, bool]:
-    """Rotate an endpoint's secret, with an audit entry; return the endpoint and the new secret.
+    """Rotate an endpoint's secret, with an audit entry; return (endpoint, new secret, is_repeated).
 
-    With an overlap, the older secrets also sign until it ends; without, they end now. The last of
-    the three is whether an earlier attempt of this request made the secret: then nothing is
-    written, and the endpoint is as it is now. Raises NotFound, TooManySecrets, Conflict; with
-    `once` also KeyReused.
+    With an overlap, the older secrets also sign until it ends; without, they end now.
+    `is_repeated`: an earlier attempt of this request made the secret: then nothing is written, and
+    the endpoint is as it is now. Raises NotFound, TooManySecrets, Conflict; with `once` also
+    KeyReused.
     """
 
     def write_rotated(before: Endpoint) -> tuple[Endpoint, str, bool]:
@@ -213,7 +214,10 @@ def delete(id: str, if_match: frozenset[str] | None) -> None:
     """
 
     def delete_version(before: Endpoint) -> None:
-        """Schedule a redrive; delete the endpoint, with an audit entry, if it has this version."""
+        """Schedule a redrive; delete the endpoint, with an audit entry, if it has this version.
+
+        Raises ConditionFailed if it has another.
+        """
         executions.schedule_redrive_soon(id)
         commit = Commit()
         commit.delete(key(id), when=Attr("version").eq(before.version))
@@ -244,7 +248,8 @@ def write_current(
 def note(id: str, changes: Mapping[str, object], when: Condition = table.present) -> None:
     """Write attributes of an endpoint that clients do not change; None removes one.
 
-    Its version stays. Raises ConditionFailed if `when` does not hold, or the endpoint was deleted.
+    A dot in a name leads into an attribute. Its version and `updatedAt` stay, without an audit
+    entry. Raises ConditionFailed if `when` does not hold, or the endpoint was deleted.
     """
     removed = [name for name, value in changes.items() if value is None]
     assigned = {name: value for name, value in changes.items() if value is not None}
@@ -263,10 +268,11 @@ def note_if(id: str, changes: Mapping[str, object], when: Condition) -> bool:
 def _write(
     before: Endpoint, changes: Mapping[str, Any], done: str, once: Once | None = None
 ) -> Endpoint:
-    """Write changes of an endpoint with their audit entry; return the endpoint as it is read after.
+    """Write changes of an endpoint with their audit entry; return the endpoint, read again.
 
-    `changes`: by the names of the attributes. `done`: of the audit entry. `once`: its reply is the
-    version of the secret. Raises ConditionFailed if the version changed since `before` was read.
+    `changes`: by the names of the attributes; the version is one higher. `done`: of the audit
+    entry. `once`: its reply is the version of the secret. Raises ConditionFailed if the version
+    changed since `before` was read.
     """
     updated = clock.next_iso(before.updated_at, clock.now_iso())
     own = {"version": before.version + 1, "updatedAt": updated}
@@ -324,7 +330,10 @@ def render_filter(pattern: Mapping[str, object] | None) -> str | None:
 
 
 def _check_url(url: str) -> None:
-    """Raise Invalid for a URL to which nothing may be posted, such as one of a private network."""
+    """Raise Invalid for a URL to which nothing may be posted, such as one of a private network.
+
+    Its host is looked up; a public name without an address yet is accepted.
+    """
     from chalicelib.safe_post import post as safe_post
 
     try:

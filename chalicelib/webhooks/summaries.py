@@ -73,11 +73,12 @@ def send() -> None:
 
 
 def _send_summary(endpoint: Endpoint) -> None:
-    """Send an endpoint's summary if there is news, and store that it was sent.
+    """Send an endpoint's summary if there is news, and then store that it was sent.
 
     The sending is claimed before, so nothing is sent twice in one hour of the clock. Nothing is
-    sent without an address, or without a sender of this deployment. After a warning, or the news
-    that the endpoint answers, `warnedSince` is stored too.
+    sent without an address, or without a sender of this deployment. Stored are the hour, and until
+    when failures are reported; after a warning, or the news that the endpoint answers,
+    `warnedSince` too. A crash before that sends it again.
     """
     if not endpoint.summary_email or not settings.mail_from():
         return
@@ -101,7 +102,7 @@ def _send_summary(endpoint: Endpoint) -> None:
 
 
 def _collect_news(endpoint: Endpoint, now: datetime) -> _News:
-    """Return what an endpoint's owner does not know yet.
+    """Read what an endpoint's owner does not know yet, up to a minute ago, and return it.
 
     That is deliveries that failed since the last summary, that it has been failing for an hour, or
     that it answers again after such a warning. Nothing is stored.
@@ -147,7 +148,11 @@ def _write_subject(news: _News) -> str:
 
 
 def _write_lines(endpoint: Endpoint, news: _News) -> Iterator[str]:
-    """Yield the lines of a summary's text: the webhook, whether it fails, what failed."""
+    """Yield the lines of a summary's text, without line ends.
+
+    They are the webhook's URL and description, whether it answers again or since when it has been
+    failing, and what failed. Nothing is sent.
+    """
     yield f"Webhook: {endpoint.url} ({endpoint.id})"
     if endpoint.description:
         yield f"Description: {endpoint.description}"

@@ -62,9 +62,10 @@ def page(endpoint_ids: Iterable[str], filters: ListDeliveries) -> tuple[list[Del
 
 
 def show_full(id: str) -> dict[str, object]:
-    """Return a delivery in the shape of DeliveryWithAttempts: with its attempts and the sent text.
+    """Return a delivery in the shape of DeliveryWithAttempts: as shown, with `attempts` and `body`.
 
-    All is read here. Raises NotFound.
+    It, its endpoint, its ended attempts and the text that was sent (None once the outbox has it no
+    longer) are read here. Raises NotFound.
     """
     delivery = deliveries.get(id)
     return {
@@ -120,9 +121,10 @@ class _Shard:
     def next_call(
         self, oldest: str, passes: Condition | None, looked_at: int
     ) -> DynamoCall[table.Rows]:
-        """Return the unsent call that looks at so many older deliveries, and adds those that pass.
+        """Return the unsent call that looks at the next older deliveries, and adds those that pass.
 
-        They are not older than `oldest`.
+        At most `looked_at` of them, none older than `oldest`; they are added to `found`, and
+        `reached` and `more` are set. `passes` None: all pass.
         """
         return table.query.call(
             self._partition,
@@ -135,7 +137,7 @@ class _Shard:
         )
 
     def _add_rows(self, rows: table.Rows) -> None:
-        """Add a page of deliveries, and note how far this partition was read."""
+        """Add a page of deliveries to `found`, and note how far this partition was read."""
         self.found += rows.items
         self.more = rows.after is not None
         self.reached = rows.after or self.reached
