@@ -75,7 +75,7 @@ def documented_units(request: str) -> tuple[float, float]:
     if row is None:
         raise LookupError(f"docs/listing.md has no row {request}")
     cells = [cell.strip().replace(",", "") for cell in row[1].split("|")]
-    return float(cells[1]), float(cells[4])
+    return float(cells[1]), float(cells[3])
 
 
 def _is_near(real: float, expected: float) -> bool:
