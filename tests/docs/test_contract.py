@@ -50,8 +50,8 @@ def test_the_tables_have_each_order_and_payment_move() -> None:
     assert moves("### Payment status") == pairs
 
 
-def test_the_table_has_exactly_the_event_kinds() -> None:
-    rows = re.findall(r"^\| (`.*?) \|", section("webhooks", "## Events"), re.MULTILINE)
+def test_the_list_has_exactly_the_event_kinds() -> None:
+    rows = re.findall(r"^- (`.*?`): ", section("webhooks", "## Events"), re.MULTILINE)
     assert set(re.findall(r"`([a-z]+\.[a-z]+)`", " ".join(rows))) == set(EventKind)
 
 
@@ -132,6 +132,6 @@ def test_the_description_and_the_page_list_the_headers_of_a_delivery() -> None:
         event, "dlv_1", 0, b"{}", [signature.secret(b"m" * 32, "wh_1", 1)], test=True
     )
     assert [*_DELIVERED, "X-Service-Test"] == [name for name in sent if name != "Content-Type"]
-    rows = re.findall(r"^\| (`.*?) \|", section("webhooks", "## Verify a delivery"), re.MULTILINE)
+    rows = re.findall(r"^- (`.*?`): ", section("webhooks", "## Verify a delivery"), re.MULTILINE)
     documented = set(re.findall(r"`([\w-]+)`", " ".join(rows)))
     assert documented == sent.keys() - {"Content-Type"}
