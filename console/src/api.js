@@ -6,6 +6,8 @@ import * as session from "./session.js";
 
 const BASE = new URL("api/", document.baseURI);
 const MOST_TRIES = 6;
+// Characters of a change that ends also if the page is left or loaded again meanwhile. A browser keeps 64 KB at once.
+const MOST_KEPT = 8_000;
 
 // A refusal by the API; status 0 if it was not reached. `isUnsure`: what was sent may have been done.
 export class Refusal extends Error {
@@ -59,10 +61,12 @@ export async function call(
 export async function reach(url, { signal, ...request }) {
   const isSent = navigator.onLine;
   const ends = [signal, AbortSignal.timeout(MOST_WAITED)].filter(Boolean);
+  const { method, body = "" } = request;
+  const keepalive = method !== "GET" && body.length < MOST_KEPT; // a form has no length
   try {
-    return await fetch(url, { ...request, signal: AbortSignal.any(ends) });
+    return await fetch(url, { ...request, keepalive, signal: AbortSignal.any(ends) });
   } catch (error) {
-    throw error.name === "AbortError" ? error : unreachable(request.method, isSent);
+    throw error.name === "AbortError" ? error : unreachable(method, isSent);
   }
 }
 

@@ -24,7 +24,11 @@ export const MENU = [
   },
   {
     title: "Settings",
-    items: [["/settings/keys", "API keys", "key"]],
+    items: [
+      ["/settings/keys", "API keys", "key"],
+      ["/settings/production", "Stages", "made"],
+      ["/settings/shipping", "Carriers", "send"],
+    ],
   },
   {
     title: "Help",

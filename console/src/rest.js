@@ -1,5 +1,6 @@
 // The script of all other pages.
 
+export { show as carriers } from "./pages/carriers.js";
 export { show as deliveries } from "./pages/deliveries.js";
 export { show as delivery } from "./pages/delivery.js";
 export { show as imports } from "./pages/imports.js";

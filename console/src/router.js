@@ -29,6 +29,7 @@ const PAGES = [
   ["/settings/developer/deliveries/:id", "delivery", "ADMIN"],
   ["/settings/keys", "keys", "OWNER"],
   ["/settings/production", "stages", "ADMIN"],
+  ["/settings/shipping", "carriers", "ADMIN"],
 ];
 
 let shown = null;

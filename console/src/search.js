@@ -3,7 +3,7 @@
 import { h, newId } from "./dom.js";
 import { date, money, plural, statusWord, words } from "./format.js";
 import { MENU } from "./navigation.js";
-import { match } from "./router.js";
+import { link, match } from "./router.js";
 import { may } from "./session.js";
 import { asked } from "./parts/choice.js";
 import { combobox } from "./parts/combobox.js";
@@ -17,9 +17,15 @@ const WORDS = {
   "/products": "export stock price",
   "/customers": "export merge erase",
   "/reports": "export csv sales profit money",
-  "/settings/keys": "settings employees users sign in access",
-  "/settings/developer/webhooks": "settings events",
-  "/jobs": "undo export",
+  "/import": "csv excel upload saved mappings columns",
+  "/settings/keys": "settings employees users people team members staff roles password sign in access",
+  "/settings/production": "settings production workshop steps",
+  "/settings/shipping": "settings shipping tracking parcels delivery services dhl ups post",
+  "/settings/developer/webhooks": "settings events integrations notifications connected systems url",
+  "/settings/developer/deliveries": "webhooks events retries replay",
+  "/jobs": "undo export history",
+  "console/reference": "developer openapi documentation",
+  "console/guide": "settings help manual currency time zone shop name address profile payment methods taxes",
 };
 const PAGES = [
   ["New order", "/orders/new", "create sale till"],
@@ -30,8 +36,8 @@ const PAGES = [
   ["Receive", "/products/receive", "goods add stock"],
   ["Counts", "/products/counts", "stocktaking inventory new"],
   ...MENU.flatMap(({ items }) => items)
-    .filter(([path]) => path.startsWith("/"))
     .map(([path, name]) => [name, path, WORDS[path] ?? ""]),
+  ["Shipments", "/orders/shipments", "parcels tracking sent day"],
   ["Open orders", "/orders?status=open", ""],
   ["Orders that are due", "/orders?balance=due", "take payment unpaid"],
   ["Tax", "/reports?type=tax", "vat report"],
@@ -110,7 +116,7 @@ export function openSearch(begun, isEntered) {
   function take({ key, press }) {
     mine.leave();
     if (press) findButtons().find((each) => each.textContent === press)?.click();
-    else location.hash = `#${key}`;
+    else location.href = key.startsWith("/") ? link(key) : new URL(key, document.baseURI).href;
   }
 }
 

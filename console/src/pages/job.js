@@ -11,7 +11,7 @@ import { announce } from "../parts/notice.js";
 import { once } from "../parts/once.js";
 import { CLOSED } from "../parts/order.js";
 import { card, facts, keepFocus, tile } from "../parts/page.js";
-import { subjectLink } from "../parts/subject.js";
+import { customerLink, subjectLink } from "../parts/subject.js";
 import { table } from "../parts/table.js";
 import { held, retype, typedSince } from "../parts/typed.js";
 import { MODES } from "../parts/upload-form.js";
@@ -26,6 +26,7 @@ export async function show(visit) {
   const trouble = h.div(); // what kept it from being followed
   const key = once();
   const actions = h.div({ class: "actions" });
+  const people = new Map(); // links to customers; who was erased meanwhile gets another
   let isReading = false; // the file again, while its form stays
   let drawn = new Map(); // what each field held
   const isTyped = () => typedSince(into, drawn).size > 0;
@@ -140,10 +141,16 @@ export async function show(visit) {
     return [
       about?.job && to(`/jobs/${about.job}`, "The job that was undone"),
       about?.count && to(`/products/counts/${about.count}`, about.name ?? "The count"),
-      about?.into && to(`/customers/${about.into}`, "The customer who stays"),
-      about?.customer && !about.into && to(`/customers/${about.customer}`, "The erased customer"),
+      about?.into && h.p(hasEnded(job) ? "Merged into " : [linkPerson(about.customer, "One customer"), " is merged into "], linkPerson(about.into, "the customer who stays")),
+      about?.customer && !about.into && h.p(linkPerson(about.customer, hasEnded(job) ? "The erased customer" : "The customer")),
       job.type === "report" && to("/reports", "Reports"),
     ].filter(Boolean);
+  }
+
+  function linkPerson(id, word) {
+    const key = `${id} ${hasEnded(job)}`;
+    if (!people.has(key)) people.set(key, customerLink(visit, id, word));
+    return people.get(key);
   }
 
   function warnings() {

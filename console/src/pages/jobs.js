@@ -7,6 +7,7 @@ import { aboutInWords, countsInWords, doneInWords } from "../parts/job-words.js"
 import { canUndo, jobName, outcome, takeBack } from "../parts/jobs.js";
 import { list } from "../parts/list.js";
 import { empty } from "../parts/page.js";
+import { customerLink } from "../parts/subject.js";
 import { link } from "../router.js";
 import { may } from "../session.js";
 
@@ -17,6 +18,7 @@ export async function show(visit) {
     const undo = visit.once(async () => (await takeBack(visit, job)) && page.load());
     return button("Undo", undo, { class: "small above-row", "aria-label": `Undo ${jobName(job)}` });
   };
+  const whoIsMeant = ({ about }) => about?.customer && [about.into && "into ", customerLink(visit, about.into ?? about.customer, "a customer")];
   const page = await list(visit, {
     top: { title: "Jobs", actions: importing },
     api: "admin/jobs",
@@ -30,7 +32,7 @@ export async function show(visit) {
           return [
             h.a({ class: "row", href: link(`/jobs/${job.id}`) }, h.bdi(jobName(job))),
             job.dryRun && h.span({ class: "soft small" }, " preview"),
-            h.div({ class: "soft small cut" }, h.bdi(aboutInWords(job))),
+            h.div({ class: "soft small cut" }, h.bdi(aboutInWords(job)), whoIsMeant(job)),
             h.div({ class: "soft small narrow" }, ago(job.createdAt)),
           ];
         },

@@ -1,6 +1,7 @@
 // The record that something is about, such as an event or an error of a job: its name, and a link to its page.
 
-import { h } from "../dom.js";
+import { h, replace } from "../dom.js";
+import { nameOf } from "./order.js";
 import { link } from "../router.js";
 
 const KINDS = {
@@ -10,6 +11,15 @@ const KINDS = {
   cus_: ["Customer", "customers"],
 };
 const kindOf = (id) => KINDS[id.slice(0, 4)] ?? [id];
+
+// A link to a customer, by name as soon as that is read. `word`: who it is, which stays for who was erased or merged.
+export function customerLink(visit, id, word) {
+  const node = h.a({ class: "above-row", href: link(`/customers/${id}`) }, word);
+  const path = `admin/customers/${encodeURIComponent(id)}`;
+  const show = ({ data }) => nameOf(data) && replace(node, h.bdi(nameOf(data)));
+  visit.get(path).then(show, () => {}); // the word stays
+  return node;
+}
 
 export const isRecord = (value) => /^(ord|prod|var|cus)_[0-9A-Z]{26}/.test(value);
 

@@ -59,4 +59,5 @@ def filled(owner: Api) -> list[str]:
         f"{developer}/deliveries/{delivery['id']}",
         "/settings/keys",
         "/settings/production",
+        "/settings/shipping",
     ]

@@ -253,3 +253,24 @@ def test_a_webhook_that_works_again_offers_what_waits(desk: Desk) -> None:
     desk.dialog.get_by_role("button", name="Resend 57 deliveries").click()
     expect(desk.page.locator(".toast")).to_have_text("Resending 57 deliveries.")
     assert [one["dryRun"] for one in sent] == [True, False]
+
+
+def test_jobs_of_customers_name_them_until_they_are_erased(desk: Desk) -> None:
+    names = [f"Ina {RUN}", f"Ina Maria {RUN}"]
+    one, other = (desk.api.post("customers", {"firstName": name})["id"] for name in names)
+    merge = desk.api.post(f"customers/{one}/merge", {"into": other})["jobId"]
+    assert desk.api.ended(merge)["status"] == "COMPLETED"
+    desk.open("/jobs")
+    row = desk.page.get_by_role("row").filter(has_text="Merge of customers").first
+    row.get_by_role("link", name=names[1]).click()
+    desk.heading(names[1])
+    desk.open(f"/jobs/{merge}")
+    main = desk.page.locator("main")
+    expect(main).to_contain_text(f"Merged into {names[1]}")
+    erasure = desk.api.post(f"customers/{other}/erase", {})["jobId"]
+    assert desk.api.ended(erasure)["status"] == "COMPLETED"
+    for job, word in ((erasure, "The erased customer"), (merge, "the customer who stays")):
+        desk.open(f"/jobs/{job}")
+        desk.page.get_by_role("link", name=word).click()
+        desk.heading("Erased customer")
+        assert RUN not in main.inner_text()

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Locator, expect
 
-from tests.e2e.calls import Api
+from tests.e2e.calls import Api, until
 from tests.e2e.console.desk import DESKTOP, PHONE, Desk
 from tests.e2e.console.test_customers import accessible
 from tests.e2e.console.test_typed import RUN
@@ -268,3 +268,15 @@ def test_an_admin_names_the_stages_and_one_in_use_stays(desk: Desk) -> None:
     with desk.page.expect_response("**/settings/production"):
         desk.button("Save").click()
     assert desk.api.get("settings/production") == before
+
+
+def test_a_move_is_made_also_if_the_page_is_loaded_again_at_once(desk: Desk) -> None:
+    order = commission(desk.api, "Reloaded")
+    desk.open("/production")
+    held = desk.kept("**/work/**")
+    with desk.page.expect_request("**/work/**"):
+        opener(desk, order).focus()
+        desk.page.keyboard.press("ArrowRight")
+    desk.page.reload()
+    held.release()
+    until(lambda: work(desk.api, order)["stage"]["id"] == "stg_work")

@@ -130,3 +130,31 @@ def test_the_search_offers_only_what_the_role_may_see(another: Callable[..., Des
     desk.page.keyboard.press("/")
     desk.page.keyboard.type("webhooks")
     expect(desk.page.get_by_role("option")).to_have_text(["Nothing found"])
+
+
+SETTINGS = {
+    "employees": "API keys",
+    "events": "Webhooks",
+    "retries": "Deliveries",
+    "workshop": "Stages",
+    "dhl": "Carriers",
+    "saved map": "Import",
+    "time zone": "Guide",
+}
+
+
+def test_each_page_of_settings_is_found_by_the_words_of_people(desk: Desk) -> None:
+    desk.open("/")
+    found = set()
+    for words, name in SETTINGS.items():
+        desk.page.keyboard.press("Control+k")
+        desk.page.keyboard.type(words)
+        expect(desk.page.get_by_role("option", name=name).first).to_be_visible()
+        found.add(name)
+        desk.page.keyboard.press("Escape")
+    links = desk.page.get_by_role("navigation", name="Console").locator("a[href*=settings]")
+    assert {*links.all_inner_texts()} <= found
+    desk.page.keyboard.press("Control+k")
+    desk.page.keyboard.type("currency")
+    with desk.page.expect_navigation(url="**/console/guide"):
+        desk.page.get_by_role("option", name="Guide").click()

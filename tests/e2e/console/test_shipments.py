@@ -175,3 +175,24 @@ def test_a_part_is_delivered_or_cancelled_and_the_day_lists_it(desk: Desk) -> No
     ship_export = desk.dialog.get_by_role("button", name="Export")
     ship_export.click()
     expect(desk.dialog).to_contain_text("exported")
+
+
+def test_an_admin_names_carriers_whose_parcels_are_followed(another: Callable[..., Desk]) -> None:
+    desk = another(role="ADMIN")
+    before = desk.api.get("settings/shipping")
+    desk.open("/settings/shipping")
+    desk.button("Add a carrier").click()
+    number = len(before["carriers"]) + 1
+    desk.label(f"Name of carrier {number}").fill(f"Kite {RUN}")
+    address = desk.label(f"Tracking address of carrier {number}")
+    address.fill("https://kite.example/track")
+    desk.button("Save").click()
+    expect(desk.page.locator(".error").filter(has_text="number")).to_be_visible()
+    accessible(desk)
+    address.fill("https://kite.example/track/{number}")
+    desk.save()
+    desk.stands()
+    assert desk.api.get("settings/shipping")["carriers"][:-1] == before["carriers"]
+    desk.button(f"Remove carrier {number}").click()
+    desk.save()
+    assert desk.api.get("settings/shipping") == before
