@@ -34,7 +34,7 @@ class Refused(Exception):
 def create_product(imported: ImportedProduct, slug: str) -> Product:
     """Return a new product made of its rows; nothing is written. Raises Refused.
 
-    `slug`: of the product, whatever the rows say.
+    `slug`: of the product, whatever the rows say. What only a new one has (`if_new`) counts too.
     """
     values = {**imported.if_new, **imported.values, "slug": slug}
     variants = _number_variants(values.pop("variants", []))
@@ -49,7 +49,8 @@ def create_product(imported: ImportedProduct, slug: str) -> Product:
 def change_product(imported: ImportedProduct, product: Product) -> Product:
     """Return the product as the rows change it, or the same object if nothing differs.
 
-    Nothing is written. Raises Refused.
+    Nothing is written; the slug stays. Values that differ from the stored ones only in form do not
+    count. Raises Refused.
     """
     values = {name: value for name, value in imported.values.items() if name != "slug"}
     own = _take_variant_values(values)
@@ -73,12 +74,15 @@ def change_product(imported: ImportedProduct, product: Product) -> Product:
 
 
 def _take_variant_values(values: _Given) -> _Given:
-    """Remove from `values` the fields that belong to the only variant, and return them."""
+    """Remove stock, barcode and cost, which belong to the only variant, from `values`.
+
+    Return them.
+    """
     return {name: values.pop(name) for name in OF_VARIANT if name in values}
 
 
 def _refuse_new(imported: ImportedProduct, variants: Variants, product: Product) -> None:
-    """Raise Refused for rows with a variant, or a SKU, that the product does not have."""
+    """Raise Refused if the rows have a variant, or a SKU, that the product does not have."""
     new = next((place for variant, place in variants if "id" not in variant), None)
     sku = imported.values.get("sku")
     if new is None and (sku is None or sku in product.skus):
@@ -89,7 +93,10 @@ def _refuse_new(imported: ImportedProduct, variants: Variants, product: Product)
 
 
 def refuse_zero_prices(imported: ImportedProduct, before: Product, after: Product) -> None:
-    """Raise Refused if a price above zero would become zero."""
+    """Raise Refused if the price of the product or of a variant was above zero and becomes zero.
+
+    A variant that is new, or had no price, may have 0.
+    """
     if after is before:
         return
     free = {variant["id"] for variant in after.variants() if _is_zero(variant["price"])}
@@ -105,7 +112,7 @@ def refuse_zero_prices(imported: ImportedProduct, before: Product, after: Produc
 
 
 def _falls_to_zero(before: str, after: str) -> bool:
-    """Return whether a price becomes 0 that was not; no price is not 0."""
+    """Return whether a price becomes 0 that was not 0."""
     return _is_zero(after) and not _is_zero(before)
 
 
@@ -115,9 +122,10 @@ def _is_zero(price: str | None) -> bool:
 
 
 def _prefer_stored(values: _Given, stored: Mapping[str, Any]) -> _Given:
-    """Return the file's values, but the stored one where the two differ only in form.
+    """Return the file's values, each replaced by the stored one where the two differ only in form.
 
-    A file's line ends and outer blanks differ, and a compare-at price of 0.00 is none in it.
+    A file's line ends and outer blanks differ, and a compare-at price of 0.00 is none in it. Values
+    within objects are compared likewise.
     """
 
     def prefer_value(name: str, value: object) -> object:
@@ -141,7 +149,8 @@ def _draft_product(
 ) -> Product:
     """Validate values and variants as the API does; return the product with them, not written.
 
-    `product`: as it is; None for a new one. Raises Refused, with errors at the rows of the file.
+    `product`: as it is (the same object is returned if nothing differs); None for a new one. Raises
+    Refused, with errors at the rows of the file.
     """
     if imported.lowest_price:
         _set_lowest_price(values, variants, product.fields if product else {})
@@ -198,8 +207,8 @@ def _number_variants(listed: list[_Given]) -> Variants:
 def _add_variants(values: _Given, variants: Variants) -> tuple[_Given, list[int | None]]:
     """Return the values with these variants, and the place of each in the file (None: not there).
 
-    A new variant without a title gets its SKU as the title, in `variants`, unless it is the only
-    one.
+    A new variant without a title gets its SKU as the title, unless it is the only one: `variants`
+    themselves are changed. No variants: no field `variants`.
     """
     for variant, place in variants:
         if place is not None and "id" not in variant and not variant.get("title"):
@@ -212,10 +221,12 @@ def _add_variants(values: _Given, variants: Variants) -> tuple[_Given, list[int 
 
 
 def _merge_images(listed: list[_Given], stored: list[_Given]) -> list[_Given]:
-    """Return the existing pictures and those of the file, in the file's order.
+    """Return the stored pictures and those of the file, each once by its address.
 
-    Each is at its position in the file, or else in the places of those that the file names. The
-    others stay.
+    If any of the file's has a `position`, those of the file are inserted there among the others,
+    and the rest of the file's follow. Otherwise the file's, in its order, take the places of the
+    stored ones that it names, and what is left of them follows; the others keep their places. A
+    file's values are added to the stored ones; `position` is left out.
     """
     known = {image["url"]: image for image in stored}
     named = [{**known.get(image["url"], {}), **image} for image in listed]
@@ -238,7 +249,11 @@ def _merge_images(listed: list[_Given], stored: list[_Given]) -> list[_Given]:
 
 
 def _merge_variants(imported: ImportedProduct, listed: Variants, product: Product) -> Variants:
-    """Return all variants that the product then has: unchanged, changed by the file, or new."""
+    """Return all variants that the product then has, with their places in the file; new ones last.
+
+    A stored one that the file does not list is `{id}` alone, so it stays. The variants in `listed`
+    are changed (`_restore_variants`). Raises Refused.
+    """
     _restore_variants(imported, listed, product)
     ids = products.match_variants([variant for variant, _ in listed], product)
     stored = {variant["id"]: variant for variant in product.fields["variants"]}
@@ -254,10 +269,10 @@ def _merge_variants(imported: ImportedProduct, listed: Variants, product: Produc
 
 
 def _restore_variants(imported: ImportedProduct, listed: Variants, product: Product) -> None:
-    """Put the product's own SKUs and titles where a spreadsheet made other texts of them.
+    """Restore in `listed` the product's own SKUs and titles that a spreadsheet has changed.
 
-    It changes the variants in `listed`. Raises Refused for a date that was an option, and for a
-    SKU that several variants have.
+    A title is left if the SKU finds the variant. Raises Refused for a date that was an option, and
+    for a SKU that several variants have, unless the title tells them apart.
     """
     stored = product.variants()
     skus = Counter(variant["sku"] for variant in stored if variant["sku"])
@@ -274,9 +289,10 @@ def _restore_variants(imported: ImportedProduct, listed: Variants, product: Prod
 
 
 def _restore_number(variant: _Given, field: str, stored: Collection[str | None]) -> None:
-    """Replace a field's text by a stored text of which a spreadsheet makes that number.
+    """Replace a field's text by the stored text that a spreadsheet would have turned into it.
 
-    It changes `variant`. `stored`: the texts that the field may have been.
+    `variant` is changed: `00123` may stand for a file's `123`. `stored`: the texts that the field
+    may have been; one that is the file's is left.
     """
     text = variant.get(field)
     if text and text[:1].isdecimal() and text not in stored:
@@ -286,9 +302,9 @@ def _restore_number(variant: _Given, field: str, stored: Collection[str | None])
 def _restore_title(
     imported: ImportedProduct, place: int | None, title: str, titles: Iterable[str]
 ) -> str:
-    """Return the stored title that a spreadsheet changed into this one, or else this one.
+    """Return the stored title whose options a spreadsheet turned into the numbers of this one.
 
-    Raises Refused if it made a date of a stored title.
+    If there is none, this one. Raises Refused if it made dates of a stored title's options.
     """
     parts = title.split(" / ")
     for stored in titles:
@@ -327,9 +343,11 @@ def _change_only_variant(
 ) -> Variants:
     """Return all variants, one of them changed, for rows that list no variants; [] changes none.
 
-    `own`, the SKU and the price are of the product's only variant, or of the one with that SKU.
-    What becomes the variant's is removed from `values`. Raises Refused if the rows do not say
-    which variant they mean.
+    If the rows' SKU is that of one variant of several, or of a sole one whose product has another
+    SKU, that variant gets `own` and the price; the SKU and the price are removed from `values`.
+    Otherwise a sole variant gets `own`, and copies of SKU and price if the rows are `single` and it
+    is not the default one. Raises Refused if the SKU is that of several variants, or if there are
+    several, and the rows give one of them something without saying which.
     """
     stored = product.fields["variants"]
     sku = values.get("sku")
@@ -340,7 +358,7 @@ def _change_only_variant(
     others: Variants = [({"id": v["id"]}, None) for v in stored]
 
     def change_one(variant: Mapping[str, object], changes: _Given) -> Variants:
-        """Return all variants of the product, this one with the given fields."""
+        """Return all variants of the product, `{id}` alone, but this one with these changes."""
         return [(({**v, **changes}) if v["id"] == variant["id"] else v, p) for v, p in others]
 
     if named and (len(stored) > 1 or product.fields["sku"] != sku):
@@ -360,11 +378,11 @@ def _change_only_variant(
 
 
 def _set_lowest_price(values: _Given, variants: Variants, before: Mapping[str, Any]) -> None:
-    """Make the product's price that of its cheapest variant, where the file leaves that open.
+    """Set the product's price by its cheapest variant in `values`, where the file leaves that open.
 
-    It changes `values`. If each variant has a price, the product's is None, so that it follows
-    them; else it is the lowest known price, unless `before` has one. The compare-at price of the
-    rows is removed if the cheapest variant is not among them.
+    If each variant has a price, it is None, so that it follows them; else it is the lowest known
+    price, unless `before` has one. The compare-at price is removed from `values` if the cheapest
+    variant is not among the file's. `before`: the stored fields, {} for a new product.
     """
     own = {v["id"]: v["price"] for v in before.get("variants", ())}
     prices = [v.get("price") or own.get(v.get("id")) for v, _ in variants]

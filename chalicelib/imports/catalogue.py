@@ -25,13 +25,13 @@ Write = tuple[Product | None, Product]  # before (None: it is new) and after
 def write_products(
     job: ImportJob, writes: Sequence[Write], left: Mapping[str, str]
 ) -> list[Exception | None]:
-    """Write products, of which none fails because of another; return each failure, or None.
+    """Write products, of which none fails because of another.
 
-    ProductChanged, SlugTaken and SkuTaken say that the product must be read again. `left`: SKUs
-    whose products no longer have them. New ones may have the same SKU: they are different
-    products of the file. A dry run writes nothing.
-
-    While some are sent, the next are prepared: that takes CPU, sending takes time.
+    Return each failure in order, or None. ProductChanged, SlugTaken and SkuTaken say that the
+    product must be read again. Each write notes how the job is undone. `left`: SKU → the product
+    that no longer has it, so that a new one may take it. New ones may have the same SKU: they are
+    different products of the file. A dry run writes nothing, and has no failures. While some are
+    sent, the next are prepared: that takes CPU, sending takes time.
     """
     if job.is_dry_run:
         return [None] * len(writes)

@@ -40,7 +40,10 @@ class ChunkProduct(NamedTuple):
 def cut(
     products: Iterable[JoinedProduct], rows: int = _ROWS, size: int = LARGEST_ROW
 ) -> Iterator[list[JoinedProduct]]:
-    """Yield lists of at most so many rows and characters; a larger product is alone."""
+    """Yield lists of adjacent products of at most so many rows and characters.
+
+    A larger one is alone.
+    """
     chunk: list[JoinedProduct] = []
     many = large = 0
     for product in products:
@@ -54,7 +57,10 @@ def cut(
 
 
 def write(job_id: str, chunk: Sequence[JoinedProduct]) -> None:
-    """Store a chunk, compressed, under the line of its first row. Repeating stores the same."""
+    """Store a chunk in S3, compressed, under the line of its first row.
+
+    Repeating stores the same.
+    """
     data = zlib.compress("\n".join(map(pack, chunk)).encode(), _LEVEL)
     files.put_kept(job_id, f"{PREFIX}{chunk[0].line:010d}", data)
 
@@ -66,12 +72,12 @@ def read(job_id: str, name: str) -> list[ChunkProduct]:
 
 
 def pack(product: JoinedProduct) -> str:
-    """Return a product as a line of JSON."""
+    """Return a product as a line of JSON: `[line, groups of rows, error]`."""
     return f"[{product.line},[{','.join(product.groups)}],{product.error}]"
 
 
 def unpack(line: str) -> ChunkProduct:
-    """Return the product of a line that `pack` made."""
+    """Return the product of a line that `pack` made; each group is a list of CsvRow."""
     first, groups, error = json.loads(line)
     rows: list[Group] = [[_to_row(*row) for row in group] for group in groups]
     return ChunkProduct(first, rows, _to_error(error))
@@ -96,7 +102,10 @@ def write_keys(job_id: str, keys: "array[int]") -> None:
 
 
 def has_key(job_id: str, keys: Iterable[str]) -> bool:
-    """Return whether a row of a job's file names its product by one of these keys."""
+    """Return whether a row of a job's file names its product by one of these keys, by their hashes.
+
+    The hashes are read once, and kept for the last two jobs. Raises FileChanged if they are gone.
+    """
     known = _read_keys(job_id)
     places = ((bisect_left(known, wanted), wanted) for wanted in hash_keys(keys))
     return any(at < len(known) and known[at] == wanted for at, wanted in places)
@@ -104,5 +113,5 @@ def has_key(job_id: str, keys: Iterable[str]) -> bool:
 
 @lru_cache(2)
 def _read_keys(job_id: str) -> "memoryview[int]":
-    """Load the sorted hashes that `write_keys` stored."""
+    """Load the sorted hashes that `write_keys` stored; those of two jobs are remembered."""
     return memoryview(files.read_kept(job_id, _KEYS)).cast("q")

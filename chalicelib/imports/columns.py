@@ -37,8 +37,9 @@ _SAMPLE_BYTES: Final = 60_000  # of all samples: they are kept in an item of the
 def choose_format(form: FileFormat, options: Options) -> Format | None:
     """Return the format that reads a file's columns, bound to its header; None: ask the user.
 
-    It is the one of the options, or the one that the header has. Raises FileRejected if the options
-    do not fit the header and nobody is to be asked.
+    It is the mapping or format of the options, or else the format that the header certainly has.
+    One that leaves a decisive column unread is not taken. Raises FileRejected if none can be taken
+    and the options say that nobody is asked.
     """
     header, line = form.header, form.header_row
     asks = options.on_unknown_columns is UnknownColumnsMode.ASK
@@ -59,7 +60,10 @@ def choose_format(form: FileFormat, options: Options) -> Format | None:
 
 
 def find_format_to_change(form: FileFormat, options: Options) -> Format | None:
-    """Return the format that a question about the columns begins with, if one is likely."""
+    """Return the format that a question about the columns begins with; None if none is likely.
+
+    None also if the options have a mapping or a format.
+    """
     if options.mapping is not None or options.format:
         return None
     likely = find_likely_format(form.header)
@@ -67,7 +71,11 @@ def find_format_to_change(form: FileFormat, options: Options) -> Format | None:
 
 
 def bind_format(form: FileFormat, options: Options, known: type[Format] | None) -> Format:
-    """Bind a known format, a mapping, or a mapping that changes a known format to the header."""
+    """Bind a format, a mapping, or a mapping that changes a known format to the header.
+
+    `known`: the format; None: the mapping of the options alone counts. Raises FileRejected for a
+    column that a format has twice.
+    """
     if options.mapping is None:
         assert known is not None
         return bind_header(known, form.header, form.header_row)
@@ -92,7 +100,10 @@ def is_better_header(header: Sequence[str], below: Sequence[str]) -> bool:
 
 
 def load_format(job: ImportJob) -> Format:
-    """Return the format that reads the file of a running job, as was decided before it began."""
+    """Return the format that reads the file of a running job, bound to its header; nothing is read.
+
+    It is made of the job's attributes, as was decided before it began.
+    """
     return bind_format(
         job.format, job.options, by_name(job.options.format or str(job.fields["dialect"]))
     )

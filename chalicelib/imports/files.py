@@ -29,6 +29,7 @@ class FileChanged(Exception):
 
 
 def client() -> Any:
+    """Return the client of S3 of this process."""
     return aws.client("s3")
 
 
@@ -45,7 +46,7 @@ def _kept_key(job_id: str, name: str) -> str:
 
 
 def job_of_key(key: str) -> str:
-    """Return the id of the job that an upload belongs to."""
+    """Return the id of the job in an upload's key: what is between `imports/` and `.csv`."""
     return key.removeprefix("imports/").removesuffix(".csv")
 
 
@@ -62,7 +63,8 @@ def put_upload(job_id: str, data: bytes | bytearray) -> None:
 def upload_form(job_id: str, seconds: int) -> tuple[str, dict[str, str]]:
     """Return the address and the fields of a form with which anyone uploads the job's file once.
 
-    It is valid for `seconds`.
+    Once is not enforced: until it expires, after `seconds`, another upload replaces the file.
+    Nothing is sent.
     """
     form = client().generate_presigned_post(
         Bucket=settings.bucket(),
@@ -96,9 +98,9 @@ class Upload:
 
 
 def read_beginning(job_id: str, etag: str, length: int) -> bytes:
-    """Return the first `length` bytes of the upload. Raises FileChanged.
+    """Return the first `length` bytes of the upload, fewer if it is shorter.
 
-    With an `etag`, only of that file.
+    Raises FileChanged if it is gone, or has another ETag than `etag`; "": any.
     """
     same = {"IfMatch": etag} if etag else {}
     reply = _get_object(Key=_upload_key(job_id), Range=f"bytes=0-{length - 1}", **same)
@@ -127,7 +129,7 @@ def read_kept(job_id: str, name: str) -> bytes:
 
 
 def list_kept(job_id: str, prefix: str, after: str, limit: int) -> list[str]:
-    """Return up to `limit` names of `put_kept` that begin with `prefix` and follow `after`."""
+    """Return up to `limit` names of `put_kept`, sorted, that have `prefix` and follow `after`."""
     folder = _kept_key(job_id, "")
     reply = client().list_objects_v2(
         Bucket=settings.bucket(),
@@ -158,15 +160,18 @@ class _Stream:
 
 
 def put_report(job_id: str, pieces: Iterable[bytes]) -> None:
-    """Write the report; a large one in several requests, with 100 MB in memory.
+    """Write the report of a job from these pieces; a large one in several requests.
 
-    No piece is empty.
+    It takes 100 MB of memory. No piece is empty.
     """
     client().upload_fileobj(_Stream(pieces), settings.bucket(), _report_key(job_id))
 
 
 def report_url(job_id: str, file_name: str) -> str:
-    """Return an address of the report, valid for an hour without a key."""
+    """Return an address of the report, valid for an hour without a key; nothing is read.
+
+    It downloads as `<name of the file>-errors.csv`, of ASCII letters.
+    """
     name = "".join(c for c in file_name if c.isascii() and (c.isalnum() or c in "-_. "))
     stem = name.rpartition(".")[0] or name or "import"
     url: str = client().generate_presigned_url(
@@ -186,7 +191,10 @@ def report_url(job_id: str, file_name: str) -> str:
 
 
 def has_file(source: str, *, report: bool) -> bool:
-    """Return whether a job's file, or the `report` of its failed rows, still exists (30 days)."""
+    """Return whether a job's file, or with `report` the report of its failed rows, still exists.
+
+    Both are deleted after 30 days.
+    """
     try:
         with aws.raising_if_gone(FileChanged):
             client().head_object(Bucket=settings.bucket(), Key=_source_key(source, report))
@@ -196,9 +204,10 @@ def has_file(source: str, *, report: bool) -> bool:
 
 
 def copy_to_upload(source: str, target: str, *, report: bool) -> None:
-    """Copy a job's failed rows, or its whole file, to the upload of another job or to its own.
+    """Copy a job's whole file, or with `report` its failed rows, to the upload of another job.
 
-    S3 then sends its event again. Raises FileChanged.
+    `target` may be the job itself: the file is then copied onto itself. S3 sends its event again,
+    which starts the planner. Raises FileChanged if there is no such file.
     """
     anew = {"MetadataDirective": "REPLACE"} if target == source else {}  # S3 refuses to change none
     from_key = {"Bucket": settings.bucket(), "Key": _source_key(source, report)}

@@ -22,9 +22,10 @@ _SHOWN_VARIANTS: Final = 20
 
 
 def foresee(job: ImportJob, form: FileFormat, options: Options, etag: str = "") -> MappingPreview:
-    """Return what a mapping makes of the beginning of a job's file.
+    """Read the beginning of a job's file; return what a mapping makes of it. Nothing is written.
 
-    Raises FileChanged, and FileRejected if the file does not have the format.
+    `etag`: only of this file; "": of any. Raises FileChanged, and FileRejected if the file does not
+    have the format.
     """
     shop = columns.make_shop(job)
     file_format = columns.choose_format(form, options)
@@ -53,7 +54,11 @@ def foresee(job: ImportJob, form: FileFormat, options: Options, etag: str = "") 
 def _read_products(
     rows: Sequence[CsvRow], file_format: Format, shop: Shop
 ) -> Iterator[ImportedProduct]:
-    """Yield the product of each row or rows, with its errors, in the order of the file."""
+    """Yield the products of the rows, with their errors, in the order of their first rows.
+
+    They are grouped and joined in a database in a temporary folder. A product of which nothing can
+    be read has only errors.
+    """
     with TemporaryDirectory() as folder, closing(Joining(folder, lambda: False)) as joining:
         for group in group_rows(rows, file_format):
             joining.add(group)
@@ -71,7 +76,8 @@ def _make_question(
 ) -> str | None:
     """Return a question if rows that are products by themselves may be variants; else None.
 
-    So it is if several have one name and no slug.
+    So it is if several have one name and no slug, and no product has several variants. `variants`:
+    how many each product has.
     """
     unsaid = (each.values for each in read if not each.values.get("slug"))
     names = [name_key(str(values["name"])) for values in unsaid if values.get("name")]
@@ -86,7 +92,10 @@ def _make_question(
 
 
 def _show_product(product: ImportedProduct) -> ForeseenProduct:
-    """Return a product in the shape of ForeseenProduct, with its first variants and errors."""
+    """Return a product in the shape of ForeseenProduct: its first 20 variants and three errors.
+
+    Without variants, its own SKU, price and stock are the only one.
+    """
     values = product.values
     own = {"title": None, **{name: values.get(name) for name in ("sku", "price", "stock")}}
     variants = values.get("variants") or [own]

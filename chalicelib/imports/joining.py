@@ -34,7 +34,10 @@ _PARTS: Final = "FROM parts JOIN groups USING (number) WHERE product = ?"
 
 
 def hash_keys(keys: Iterable[str]) -> "array[int]":
-    """Return the hash of each key, in order: eight bytes, without case except for a SKU's."""
+    """Return the hash of each key, in order: eight bytes, without case except for a SKU's.
+
+    The SKU's key begins with `sku `.
+    """
     hashes: array[int] = array("q")
     for key in keys:
         text = key if key.startswith("sku ") else key.casefold()
@@ -84,7 +87,11 @@ class Joining:
         self._count = 0
 
     def add(self, group: Group) -> None:
-        """Add a group. One with an error is a product of its own."""
+        """Add the next group of the file.
+
+        One with an error is a product of its own, joined with none. Groups are held in memory, and
+        written to the database when they are many.
+        """
         number = self._count
         self._count += 1
         text, error = _encode([tuple(row) for row in group.rows]), "null"
@@ -119,9 +126,11 @@ class Joining:
         self._database.close()
 
     def join(self) -> "array[int]":
-        """Write what is held, and find which groups are one product; return all keys' hashes.
+        """Write what is held, and find which groups are one product.
 
-        It is called once, when all groups were added.
+        Return all keys' hashes, sorted. It is called once, when all groups were added; then
+        `products` can be read. Groups with a common key are joined; then a product with the only
+        other one that has its key as an alias.
         """
         self._write_held()
         self._database.execute("CREATE INDEX by_name ON names (name, is_alias, number)")
@@ -139,7 +148,11 @@ class Joining:
         )
 
     def _join_by_keys(self) -> tuple["array[int]", bool]:
-        """Join groups with a common key; return all hashes, and whether any is of an alias too."""
+        """Join groups with a common key.
+
+        Return all hashes, each once, sorted, those of aliases too. The second value is whether an
+        alias has the hash of a key: then `_join_by_aliases` has work.
+        """
         hashes, join = array("q"), self._products.join
         last: int | None = None
         first, is_shared = -1, False
@@ -156,7 +169,8 @@ class Joining:
     def _join_by_aliases(self) -> None:
         """Join a product with the only other one that has its key as an alias.
 
-        If several others have it, the product is ambiguous.
+        If several others have it, the product is `ambiguous`, and not joined. If rows of its own
+        have the key as an alias too, nothing happens.
         """
         first_of = self._products.first_of
         for _, rows in groupby(self._select_names(), itemgetter(0)):
@@ -180,9 +194,7 @@ class Joining:
     def _write_parts(self) -> None:
         """Write to the database of which product each joined group is; index it by product.
 
-        A product is named by the number of its first group.
-
-        It is called once.
+        A product is named by the number of its first group. It is called once.
         """
         first_of = self._products.first_of
         joined = compress(count(), self._products.are_joined)
@@ -193,7 +205,10 @@ class Joining:
             self._database.execute("CREATE INDEX by_product ON parts (product, number)")
 
     def products(self) -> Iterator[JoinedProduct]:
-        """Yield every product, in the order of their first rows."""
+        """Yield every product, in the order of their first rows; `join` was called before.
+
+        An ambiguous one has the error shared_key; a product that is too large has no groups.
+        """
         every = "SELECT number, line, rows, size, error, json FROM groups ORDER BY number"
         are_joined, ambiguous = self._products.are_joined, self._products.ambiguous
         for number, line, rows, size, error, text in self._database.execute(every):
@@ -205,7 +220,10 @@ class Joining:
                 yield self._load_joined(number, line, why)
 
     def _load_joined(self, number: int, line: int, error: str) -> JoinedProduct:
-        """Return the product of several groups, of which this is the first."""
+        """Return the product of several groups, of which `number` is the first, from the database.
+
+        If it is too large in all, it has that error, and no groups.
+        """
         run = self._database.execute
         rows, size = run(f"SELECT sum(rows), sum(size) {_PARTS}", (number,)).fetchone()
         if too_large := refuse_size(line, rows, size):
@@ -230,7 +248,7 @@ class _Products:
         return number
 
     def join(self, group: int, other: int) -> None:
-        """Make the products of two groups one."""
+        """Make the products of two groups one, if they are not; its first group names it."""
         first, later = sorted((self.first_of(group), self.first_of(other)))
         if first != later:
             self._first[later] = first

@@ -37,7 +37,11 @@ def _key(name: str) -> Key:
 def check_mapping(
     columns: Sequence[str], mapping: Mapping[str, str | None] | None, file_format: str | None
 ) -> None:
-    """Raise Invalid if a file with these columns cannot be read by the mapping."""
+    """Raise Invalid if a file with these columns cannot be read by the mapping or the format.
+
+    `mapping` None: all as the format `file_format` reads them; without a format one is required.
+    Both: the mapping changes the format.
+    """
     if file_format is None and mapping is None:
         raise Invalid.field("columns", "required", "is required, unless a format is chosen")
     if file_format is not None:
@@ -68,10 +72,11 @@ def save_mapping(
     mapping: Mapping[str, str | None] | None,
     file_format: str | None,
 ) -> dict[str, object]:
-    """Save a mapping with all columns under a name, and return it; one of this name is replaced.
+    """Save a mapping with all columns under a name, and return it as shown.
 
-    `mapping`: column → field; None: all as the format reads them. Raises Conflict if there are too
-    many mappings.
+    A former one is replaced. `mapping`: column → field; None: as the format reads them, and all
+    fields are stored as None. Columns without a name are stored only if they give a field. Raises
+    Conflict if there are too many mappings.
     """
     known = by_name(file_format or "")
     fields: Mapping[str, str | None] = mapping or {}
@@ -89,9 +94,10 @@ def save_mapping(
 
 
 def _save(item: Item) -> None:
-    """Write a mapping's item with its audit entry, and give it a later `updatedAt` than before.
+    """Write a mapping's item with its audit entry, in place of one of this name.
 
-    Raises Conflict if there are too many, _SavedMeanwhile if another was saved since the count.
+    `item` itself gets a later `updatedAt` than the former one's. Raises Conflict if there are too
+    many, _SavedMeanwhile if any was saved since they were counted.
     """
     before, saved, name = table.get(_SAVED), list_mappings(), str(item["name"])
     was = next((mapping for mapping in saved if mapping["name"] == name), None)
@@ -124,7 +130,10 @@ def get_mapping(name: str) -> dict[str, Any]:
 
 
 def delete_mapping(name: str) -> None:
-    """Delete a saved mapping. Raises NotFound."""
+    """Delete a saved mapping, with an audit entry. Raises NotFound.
+
+    Nothing is raised if another was as fast.
+    """
     before = get_mapping(name)
     commit = Commit()
     commit.delete(_key(name), when=table.present)
@@ -148,7 +157,11 @@ def forget(person: Person) -> int:
 
 
 def find_fitting(columns: Sequence[str]) -> dict[str, Any] | None:
-    """Return the latest mapping saved for exactly these columns, in any order; None if none is."""
+    """Return the latest mapping saved for exactly these columns, in any order and case.
+
+    None if none is. All mappings are read. Columns without a name, and those of error reports, do
+    not count.
+    """
     wanted = {plain(column) for column in columns if _is_counted(column)}
     unnamed = {plain(name) for name in _name_unnamed(columns)}
     fitting = [

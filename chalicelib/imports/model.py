@@ -105,7 +105,7 @@ class Options:
     header_row: int | None = None
 
     def to_attributes(self) -> dict[str, object]:
-        """Return the options as attributes of a job."""
+        """Return the options as attributes of a job, by their names there; all are included."""
         return {stored: getattr(self, name) for name, stored in _ATTRIBUTES.items()}
 
     @classmethod
@@ -303,7 +303,10 @@ class ImportFailure(TypedDict):
 
 
 def has_ended(job: jobs.Job) -> bool:
-    """Return whether a job of any type has ended, or is an import that is shown as failed."""
+    """Return whether a job of any type has ended, or is an import whose time is over.
+
+    Such a one is shown as FAILED, though its stored status is another. Nothing is read.
+    """
     is_import = job.type == jobs.JobType.PRODUCT_IMPORT
     unmarked = ImportJob(job.fields).find_unmarked_failure(clock.now()) if is_import else None
     return job.has_ended or unmarked is not None
@@ -374,14 +377,16 @@ class ImportJob(jobs.Job):
 
     @property
     def all_chunks_done(self) -> bool:
-        """Whether all chunks of the file are imported."""
+        """Whether all chunks of the file are imported; False until the file is read."""
         done, parts = self.fields.get("partsDone", 0), self.fields.get("parts")
         return parts is not None and int(done) >= int(parts)
 
     def find_unmarked_failure(self, now: datetime) -> tuple[str, ImportFailure] | None:
-        """Return since when, and why, the job has failed without being marked; None if it has not.
+        """Return (time, failure) of a job whose time is over without being marked.
 
-        So no job hangs after a crash.
+        None for any other. A job waits until `uploadBy` for its file, 7 days for an answer, and 2
+        hours until the file is read. Nothing is stored: it is only shown as FAILED since then, so
+        that no job hangs after a crash.
         """
         if self.status is JobStatus.QUEUED:
             until, code = clock.parse(self.fields["uploadBy"]), "upload_missing"

@@ -19,7 +19,10 @@ class Form:
 
 
 def parse_form(body: bytes, content_type: str) -> Form:
-    """Parse a body of type `multipart/form-data` (RFC 7578) with one file. Raises Invalid."""
+    """Parse a body of type `multipart/form-data` (RFC 7578) with one file, the field `file`.
+
+    Raises Invalid without a file, for a field that is there twice, and for what is no such form.
+    """
     import multipart  # only imports pay for it
 
     _, options = multipart.parse_options_header(content_type)

@@ -11,7 +11,11 @@ _NOT_SHOWN: Final = {"createdAt", "updatedAt", "currency", "id", "metadata"}
 
 
 def make_preview(row: int, before: Product | None, after: Product) -> dict[str, object]:
-    """Return what a dry run shows of a product, in the shape of ImportPreview."""
+    """Return what a dry run shows of a product, in the shape of ImportPreview.
+
+    `before` and `after` have only the fields that differ, shortened; of variants and pictures only
+    those that differ. `before` None: it is new.
+    """
     new = _show_product(after)
     old = _show_product(before) if before else {}
     names = [name for name in new if name not in _NOT_SHOWN and old.get(name) != new[name]]
@@ -49,9 +53,9 @@ def _show_product(product: Product) -> dict[str, Any]:
 
 
 def _split_differing(old: list[object], new: list[object]) -> tuple[list[object], list[object]]:
-    """Return the elements that are only in `old`, and those only in `new`.
+    """Return (the elements only in `old`, those only in `new`), in order, by equality.
 
-    If all are in both, some were only moved: then both lists are returned whole.
+    If each is in the other, some were only moved: then both lists are returned whole.
     """
     was, now = [e for e in old if e not in new], [e for e in new if e not in old]
     return (was, now) if was or now else (old, new)

@@ -78,7 +78,7 @@ _FORM: Final[dict[str, Any]] = {
 
 
 def _show_listed(job: Job) -> dict[str, Any]:
-    """Return what `show` returns of a job that the list has loaded, as of now."""
+    """Return the shape of ImportJobSummary of a job that the list has loaded, as of now."""
     return show(ImportJob(job.fields), clock.now())
 
 
@@ -138,7 +138,10 @@ def start() -> Response:
 
 
 def _read_options(sent: ImportOptions | NewImportUpload) -> Options:
-    """Return the options of a request. Raises Invalid for an unknown mapping or encoding."""
+    """Return the options of a request; the saved mapping that it names is loaded.
+
+    Raises Invalid for an unknown mapping or encoding.
+    """
     mapping, file_format = _read_mapping(sent)
     values = sent.model_dump(exclude={"file_name", "saved_mapping"})
     read_as = {
@@ -189,7 +192,10 @@ def _read_mapping(request: ImportOptions | NewImportUpload) -> tuple[Columns | N
 
 
 def _read_form_body() -> bytes:
-    """Return the body. Raises PayloadTooLarge, which names the way for larger files."""
+    """Return the whole body, as bytes.
+
+    Raises PayloadTooLarge, which names the way for larger files.
+    """
     try:
         return raw_body()
     except PayloadTooLarge:
@@ -305,9 +311,11 @@ def _get_ended_job(id: str) -> ImportJob:
 def _start_again(
     old: ImportJob, options: Options, repeatable: Once | None, *, report: bool
 ) -> Response:
-    """Create a job that reads the file of `old`, or the `report` of its failed rows; answer it.
+    """Create a job that reads the file of `old`, or the `report` of its failed rows; answer 202.
 
-    Raises Conflict if the file is gone, or if a customer was erased since it was uploaded.
+    A message is sent that copies the file; the job's format is that of `old`, unless the options
+    have one. With `repeatable`, a repeat gets the same job. Raises Conflict if the file is gone, or
+    if a customer was erased since it was uploaded.
     """
     if not files.has_file(old.id, report=report):
         subject = "report of the failed rows" if report else "file of the job"
@@ -405,7 +413,11 @@ def _change_reading(job: ImportJob, chosen: ChosenMapping) -> Options:
 
 
 def _apply_mapping(job: ImportJob, chosen: PreviewedMapping) -> Options:
-    """Save the mapping of the request if it has a name; return the job's options with it."""
+    """Check the mapping of the request, and save it if it has a name.
+
+    Return the job's options with it. The job is not changed. Raises Invalid, also while the
+    encoding is asked for first.
+    """
     if job.asks_for_encoding:
         raise Invalid.field("encoding", "required", "is required: choose one of `encodings`")
     mappings.check_mapping(job.format.header, chosen.columns, chosen.format)

@@ -118,7 +118,10 @@ class ShownImportJob(ImportJobSummary):
 
 
 def show(job: ImportJob, now: datetime) -> dict[str, object]:
-    """Return the job in the shape of ImportJobSummary."""
+    """Return the job in the shape of ImportJobSummary. Nothing is read.
+
+    One whose time is over is shown as FAILED. `now`: by which that is judged.
+    """
     fields, form = job.fields, job.fields.get("format", {})
     shown: dict[str, object] = {
         **show_as(ImportJobSummary, job),
@@ -137,7 +140,11 @@ def show(job: ImportJob, now: datetime) -> dict[str, object]:
 
 
 def show_whole(job: ImportJob) -> dict[str, object]:
-    """Return the job in the shape of ShownImportJob."""
+    """Return the job in the shape of ShownImportJob.
+
+    Its columns, first errors and notices, and previews are read here; `errorReportUrl` is valid for
+    an hour.
+    """
     shown: dict[str, object] = {
         **show(job, clock.now()),
         **{name: [] for name in ("errors", "columns", "fields", "encodings", "preview")},

@@ -57,10 +57,10 @@ def create_job(
     source: Mapping[str, object] | None = None,
     id: str | None = None,
 ) -> ImportJob:
-    """Create a job that waits for its file `upload_seconds` long, and return it.
+    """Create a job that waits for its file `upload_seconds` long, QUEUED, and return it.
 
     `source`: further fields of a job that imports another job's file again. `id`: derived from a
-    repeatable request; if a job with it exists, that is returned.
+    repeatable request; if a job with it exists, that is returned as it is, and nothing is written.
     """
     own = {
         "fileName": file_name,
@@ -96,10 +96,10 @@ def begin_job(
     """Mark a job as RUNNING on the file with this ETag, and return it; None if it must not run.
 
     It must not if it has ended, already runs on another file, or has other answers of the user than
-    `waiting`. A planner that runs again gets the job as the first one left it. `form`,
-    `csv_format`: how the text and the columns are read. `met_products`: whether the catalogue had
-    products. `doubt`: why the mapping may not be what was meant. `cutBy` is set to the release that
-    runs.
+    `waiting`. A planner that runs again gets the job as the first one left it; nothing is written
+    then. `form`, `csv_format`: how the text and the columns are read. `met_products`: whether the
+    catalogue had products. `doubt`: why the mapping may not be what was meant. `cutBy` is set to
+    the release that runs, `startedAt` to now.
     """
     started = {
         "status": JobStatus.RUNNING,
@@ -136,7 +136,12 @@ def ask_user(
 
 
 def _format_fields(form: FileFormat | None, csv_format: "Format | None") -> dict[str, object]:
-    """Return the attributes of a job that say how its text and its columns are read."""
+    """Return the attributes of a job that say how its text and its columns are read.
+
+    Always all four: `format` (the form as a dict, {} for None), `dialect` (the format's name or
+    None), `ignoredColumns` (at most 200 names) and `missedColumns` (at most 50), cut to 200
+    characters each, [] for None.
+    """
     return {
         "format": form._asdict() if form else {},
         "dialect": csv_format.name if csv_format else None,
@@ -186,18 +191,19 @@ def get_columns(job_id: str) -> dict[str, object]:
 
 
 def mark_planned(job_id: str, parts: int, rows: int, total: int) -> None:
-    """Store that a job's whole file was read, and its numbers of chunks, rows and products.
+    """Store that a job's whole file was read: its numbers of chunks (`parts`), rows and products.
 
-    Nothing happens if that is stored already, or the job does not run.
+    Nothing happens if that is stored already, or the job does not run. The status stays.
     """
     when = _running & Attr("parts").not_exists()
     jobs.update_if(job_id, when, assign={"parts": parts, "rows": rows, "total": total})
 
 
 def restart_job(job: ImportJob, seconds: int) -> bool:
-    """Make a job that release 1.0.0 planned QUEUED again; return whether this call did.
+    """Make a running job that release 1.0.0 planned QUEUED again; return whether this call did.
 
-    Its counters begin with 0 again. It waits `seconds` for its file.
+    Its counters begin with 0 again. It waits `seconds` for its file, which the caller sends for.
+    Any other job stays.
     """
     anew = {
         "status": JobStatus.QUEUED,
@@ -214,7 +220,7 @@ def note_left_out(job_id: str, far: str) -> None:
 
 
 def note_report(job_id: str) -> None:
-    """Store that a job has a report of its failed rows; nothing if the job is gone."""
+    """Store that a job has a report of its failed rows. Nothing if the job is gone."""
     jobs.update_if(job_id, table.present, assign={"report": True})
 
 
@@ -229,7 +235,7 @@ def forget_mappings(person: "Person") -> int:
 
 
 def load_with_chunk(job_id: str, chunk: str) -> tuple[ImportJob | None, bool]:
-    """Load a job, None if it is gone, and whether this chunk of it is finished; in one call."""
+    """Load a job, None if it is gone, and whether this chunk of it is finished, in one call."""
     done = (job_id, f"chunk#{chunk}")
     items = table.batch_get([jobs.key(job_id), done])
     job = items.get(jobs.key(job_id))
@@ -247,9 +253,10 @@ def finish_chunk(
 ) -> bool:
     """Add a chunk's products to the job's counters and mark it as finished, in one commit.
 
-    Return False, with nothing counted, if it was finished already. `counts`: products by outcome;
-    `with_errors`: how many have errors; `skipped`: what was left out; `has_part`: whether there is
-    a part of the report.
+    Return False, with nothing counted, if it was finished already, or the job is gone. `counts`:
+    products by outcome; `with_errors`: how many have errors; `skipped`: what was left out;
+    `has_part`: whether there is a part of the report. The status of the job does not matter, and
+    stays.
     """
     commit = Commit()
     item = {"pk": job_id, "sk": f"chunk#{chunk}", "part": has_part, "expiresAt": jobs.expires()}
@@ -262,7 +269,7 @@ def finish_chunk(
 
 
 def list_report_parts(job: ImportJob) -> Iterator[str]:
-    """Yield the names of the chunks of a job that have a part of its report."""
+    """Yield the names of the finished chunks of a job that have a part of its report, in order."""
     prefix = "chunk#" if job.was_read_by_1_0 else "chunk#rows-"
     options = {"where": table.sk.begins_with(prefix), "matching": Attr("part").eq(True)}
     for items in table.pages(job.id, **options, fields=("sk",)):
@@ -316,7 +323,8 @@ def list_previews(job_id: str) -> list[dict[str, Any]]:
 def _put_first(job_id: str, kind: str, rows: Mapping[str, Mapping[str, object]]) -> None:
     """Store those of `rows` that are among the job's first of this kind; repeating changes nothing.
 
-    `rows`: attributes by the end of the sort key, which begins with the line in the file.
+    What is stored already stays, also if it is no longer among the first. `rows`: attributes by the
+    end of the sort key, which begins with the line in the file.
     """
     known = _load_first(job_id, kind) if rows else []
     last = known[-1]["sk"] if len(known) == _KEPT[kind] else f"{kind}~"
@@ -329,6 +337,6 @@ def _put_first(job_id: str, kind: str, rows: Mapping[str, Mapping[str, object]])
 
 
 def _load_first(job_id: str, kind: str) -> list[Item]:
-    """Load the first items of a kind, as many as are shown, by row of the file."""
+    """Read the first items of a kind, as many as are shown (`_KEPT`), by row of the file."""
     pages = table.pages(job_id, where=table.sk.begins_with(kind), limit=_KEPT[kind])
     return list(islice(chain.from_iterable(pages), _KEPT[kind]))

@@ -99,13 +99,13 @@ class FileProduct:
 
     @property
     def name(self) -> str | None:
-        """Return the name that the file gives; None if it gives none."""
+        """The name that the file gives; None if it gives none."""
         name: str | None = self.imported.values.get("name")
         return name
 
     @property
     def sku(self) -> str | None:
-        """Return the product's SKU that the file gives; None if it gives none."""
+        """The product's SKU that the file gives; None if it gives none."""
         sku: str | None = self.imported.values.get("sku")
         return sku
 
@@ -124,12 +124,18 @@ class FileProduct:
         return {"slug": self.imported.slug or None, "sku": sku, "name": self.name}
 
     def build_error(self, column: str, code: str, message: str) -> RowError:
-        """Return an error at the row of the product that has this field."""
+        """Return an error of this code at the row and column that gave the value `column`.
+
+        If no cell gave it, at the product's first row.
+        """
         return RowError(*self.imported.locate(column), code, message)
 
 
 def read_product(groups: Sequence[Group], read: Read) -> FileProduct:
-    """Read the rows of a product; groups with errors are put aside, and the others read again."""
+    """Read the rows of a product; groups with errors are put in `failed`, the others read again.
+
+    Nothing is looked up.
+    """
     imported = read([row for group in groups for row in group])
     return refuse(FileProduct(groups[0][0].line, groups, imported), imported.errors, read)
 
@@ -137,10 +143,10 @@ def read_product(groups: Sequence[Group], read: Read) -> FileProduct:
 def refuse(
     product: FileProduct, errors: Sequence[RowError], read: Read, *, is_whole: bool = False
 ) -> FileProduct:
-    """Return the product with the groups that have these errors among `failed`, read anew.
+    """Return the product with the groups that have these errors in `failed`, the others read anew.
 
-    The remaining groups are read until they have no errors. None remains if the errors are of the
-    product as a whole (`is_whole`, or their codes say so).
+    The remaining groups are read until they have no errors; `failed` keeps what it has. None
+    remains if the errors are of the product as a whole (`is_whole`, or their codes say so).
     """
     while errors:
         groups, failed = _part_groups(product.groups, errors, is_whole)
@@ -153,9 +159,11 @@ def refuse(
 def _part_groups(
     groups: Sequence[Group], errors: Sequence[RowError], is_whole: bool
 ) -> tuple[list[Group], list[tuple[Group, list[RowError]]]]:
-    """Return the groups without errors, and the faulty ones with their errors.
+    """Return the groups without errors, and (group, its errors) of the faulty ones.
 
-    All groups are faulty if the errors are of the whole product, or at none of its rows.
+    All groups are faulty if `is_whole`, if the code of one error is of the whole product, or if no
+    error is at a row of any group. A faulty group that has no error at its rows gets the first of
+    all, at its first row.
     """
     lines = {error.row for error in errors}
     are_faulty = [any(row.line in lines for row in group) for group in groups]
@@ -171,7 +179,7 @@ def _part_groups(
 
 
 def own_keys(product: Product) -> tuple[str, str]:
-    """Return the keys by which the product's own rows would name it (`csv/groups.py`)."""
+    """Return the keys by which the product's own rows would name it: its slug, its name's key."""
     return product.slug, name_key(product.fields["name"])
 
 
@@ -233,7 +241,7 @@ class Upsert:
         Products that are not in the result were not written, as the job has ended meanwhile; those
         that need no writing are in it even then. A product that is too large, or of which no row
         can be read, is FAILED. After conflicts, products are read and written again; raises Busy
-        after too many rounds.
+        after too many rounds, and Superseded. A dry run writes nothing, and adds to `previews`.
         """
         todo = []
         for line, groups, error in chunk:
@@ -266,15 +274,17 @@ class Upsert:
         raise Busy
 
     def _fail_product(self, product: FileProduct, error: RowError) -> None:
-        """Add a product to the results as FAILED, with this error at all its rows."""
+        """Add a product to the results as FAILED, with this error for each of its groups."""
         failed = refuse(product, [error], self._read, is_whole=True)
         self._results.append((failed, ProductOutcome.FAILED))
 
     def _write_changed(self, changed: Sequence[_Target]) -> list[FileProduct]:
-        """Write the changed products; return the products of the file that met a conflict.
+        """Write the changed products.
 
-        A product that cannot be written fails. In a dry run nothing is written, and previews are
-        made. Raises any other failure.
+        Return the products of the file that met a conflict, to do again. Each is written with the
+        job's outcomes (`_mark_product`). A target with a conflict has no results any more; a
+        product that cannot be written is added to the results as FAILED. In a dry run nothing is
+        written, and previews are made. Raises any other failure.
         """
         todo: list[FileProduct] = []
         writes = [(target.before, self._mark_product(target)) for target in changed]
@@ -314,7 +324,9 @@ class Upsert:
     def _find_targets(self, products_of_file: list[FileProduct]) -> list[_Target]:
         """Look up the products that are meant; return one target for each, also for each new one.
 
-        Products of the file that may mean several of the catalogue fail.
+        They are looked up by slug, then, unless the catalogue was empty at first, by SKU. Products
+        of the file that are one of the catalogue, or one new one, share a target. A new one gets
+        its slug here. Those that may mean several of the catalogue fail.
         """
         by_slug = products.find_by_slugs(
             sorted({slug for each in products_of_file for slug in each.slugs})
@@ -338,7 +350,9 @@ class Upsert:
     def _find_by_sku(self, meant: dict[FileProduct, Product | None]) -> None:
         """Look up by SKU what was not found by slug, and put it into `meant`.
 
-        A product that may be several of the catalogue is removed from `meant`, and fails.
+        What gives a slug or a name of its own is another product if the file has the found one's
+        own rows. A product that may be several of the catalogue is removed from `meant`, and added
+        to the results as FAILED.
         """
         lost = [each for each in meant if meant[each] is None and each.skus]
         by_sku = products.find_by_skus({sku for each in lost for sku in each.skus})
@@ -366,9 +380,11 @@ class Upsert:
     # --- What becomes of it ---
 
     def _apply_in_order(self, target: _Target) -> None:
-        """Change a target's product as the file says, in the order of the file; write nothing.
+        """Set a target's `after` and `results`: its product as the file says, in the file's order.
 
-        It sets `after` and `results`. Groups of rows that are refused become errors.
+        Nothing is written. Groups of rows that are refused become errors. What an earlier run of
+        the job did keeps its outcome. If products of the file together change nothing, all are
+        UNCHANGED.
         """
         done = self._load_outcomes(target.before)
         for each in sorted(target.products, key=lambda each: each.line):
@@ -397,9 +413,9 @@ class Upsert:
             ]
 
     def _load_outcomes(self, product: Product | None) -> Mapping[str, str]:
-        """Return the outcomes that an earlier run of this job stored with the product.
+        """Return {line: outcome} that an earlier run of this job stored with the product.
 
-        They are by line; {} for none.
+        {} for none. It is in the product that was read; nothing is read here.
         """
         if product is None or product.import_memory.get("job") != self.job.id:
             return {}
@@ -409,7 +425,8 @@ class Upsert:
     def _apply_product(self, each: FileProduct, target: _Target) -> tuple[Product, ProductOutcome]:
         """Return the target's product after one product of the file, and the outcome.
 
-        Raises Refused for what the mode, or the rows, do not allow.
+        Write nothing. The same object if nothing differs: UNCHANGED. Raises Refused for what the
+        mode, or the rows, do not allow: a price that becomes 0, for instance.
         """
         product = target.after
         if product is None:
@@ -428,7 +445,7 @@ class Upsert:
         return after, ProductOutcome.UNCHANGED if after is product else ProductOutcome.UPDATED
 
     def _mark_product(self, target: _Target) -> Product:
-        """Return the changed product with the outcomes of this job, which make a rerun harmless."""
+        """Return the changed product with this job's outcomes by line, so a rerun is harmless."""
         assert target.after is not None
         rows = {**self._load_outcomes(target.before), **target.outcomes}
         memory = {"job": self.job.id, "rows": rows}
@@ -438,21 +455,27 @@ class Upsert:
 
 
 def _first_job_of(product: Product) -> object:
-    """Return the job that wrote a product last, or that was retried for that.
+    """Return the id of the job that wrote a product last, or of the first that it retries.
 
-    See `ImportJob.first_job_id`.
+    None if no import did. See `ImportJob.first_job_id`.
     """
     return product.import_memory.get("first", product.import_memory.get("job"))
 
 
 def _is_same(before: Product, after: Product) -> bool:
-    """Return whether two versions differ at most in derived fields."""
+    """Return whether two versions differ at most in `updatedAt` and `index`.
+
+    Stock is compared too.
+    """
     fields = {**after.fields, **{name: before.fields[name] for name in _DERIVED}}
     return fields == before.fields and after.quantities == before.quantities
 
 
 def _find_by_slug(each: FileProduct, products: Mapping[str, Product]) -> Product | None:
-    """Return the first product that has one of the slugs of the rows and is meant, or None."""
+    """Return the first product that has one of the slugs of the rows and is meant; None for none.
+
+    None also if the rows are looked up by SKU alone. `products`: by slug.
+    """
     slugs = each.slugs if each.imported.slug else []
     candidates = (products[slug] for slug in slugs if slug in products)
     return next((product for product in candidates if each.means(product)), None)

@@ -143,7 +143,7 @@ def judge_encoding(pieces: Iterable[bytes], may_be_utf8: bool = False) -> str:
 
 
 def _collect_words(pieces: Iterable[bytes]) -> list[bytes]:
-    """Return the different words that are not ASCII, as many as fit into a sample."""
+    """Read the pieces; return the different words that are not ASCII, until they fill a sample."""
     words: dict[bytes, None] = {}
     size, held = 0, b""
     for piece in chain(pieces, [b"\n"]):
@@ -249,9 +249,10 @@ def _has_inner_capital(text: str) -> bool:
 
 
 def _decode_samples(words: list[bytes], possible: Iterable[str]) -> list[DecodedSample]:
-    """Return each different reading of the words once; words in which they differ are first.
+    """Return each different reading of the words once, with the encoding that reads it so.
 
-    Of encodings with the same reading, the first in `possible` counts.
+    Only its first words are in it, cut; words in which the readings differ are first. Of encodings
+    with the same reading, the first in `possible` counts.
     """
     read = {name: [word.decode(name, "replace") for word in words] for name in possible}
     same = [len({each[at] for each in read.values()}) == 1 for at in range(len(words))]

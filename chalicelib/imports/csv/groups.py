@@ -72,7 +72,10 @@ class Group:
 
     @property
     def error(self) -> RowError | None:
-        """Why nobody is to read the rows, if they are too large."""
+        """Why nobody is to read the rows: they, or one of them, are too large.
+
+        None: they are read.
+        """
         return self.too_large or refuse_size(self.line, self.count, self.size)
 
 
@@ -90,7 +93,9 @@ def refuse_size(line: int, rows: int, size: int) -> RowError | None:
 def group_rows(rows: Iterable[CsvRow], keys: Keys) -> Iterator[Group]:
     """Yield the groups of adjacent rows of one product, in the order of the file.
 
-    A row without a key belongs to the group above, as does one with one of its keys or aliases.
+    A row without a key belongs to the group above, as does one whose key or alias is among that
+    one's, or of which the format says so (`is_of_row_above`). A key that names no product, such as
+    a spreadsheet's error, begins a group of its own.
     """
     group: Group | None = None
     above: list[str] = []

@@ -40,7 +40,10 @@ def read_lines(pieces: Iterable[bytes], encoding: str, bare_returns: bool) -> It
 
 
 def _transcode(pieces: Iterable[bytes], encoding: str) -> Iterator[bytes]:
-    """Yield the same text in UTF-8, cut between characters."""
+    """Yield the same text in UTF-8, cut between characters.
+
+    Bytes that are no text become U+FFFD.
+    """
     decoder = codecs.getincrementaldecoder(encoding)("replace")
     for piece in pieces:
         yield decoder.decode(piece).encode()

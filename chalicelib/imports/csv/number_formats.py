@@ -221,7 +221,10 @@ def _fill_from_right(whole: str, pieces: Iterable[str]) -> str:
 
 
 def _insert_zero(text: str, backwards: list[str]) -> str:
-    """Return a text without digits with a 0 at its place: a price of nothing is no blank."""
+    """Return a text that has no digit, with a 0 where the last digit would be.
+
+    A price of nothing is no blank. `backwards`: the pieces of the format, the last first.
+    """
     after = "".join(piece[1:] for piece in reversed(backwards[: _first_digit(backwards)]))
     return text[: len(text) - len(after)] + "0" + after
 
@@ -232,4 +235,5 @@ def _first_digit(backwards: list[str]) -> int:
 
 
 def _round(number: Decimal, places: int) -> Decimal:
+    """Return a number rounded half up to so many decimals."""
     return number.quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP)

@@ -131,7 +131,10 @@ class _Text(NamedTuple):
 
 
 def _open_text(file: Iterable[bytes], chosen: str) -> _Text:
-    """Return the text of a file in the chosen or detected encoding. Raises FileRejected."""
+    """Return the text of a file in the chosen or detected encoding. Raises FileRejected.
+
+    A byte order mark counts before the choice. Without any, it may be that the whole file is read.
+    """
     pieces = iter(file)
     head = b""
     for piece in pieces:
@@ -168,9 +171,10 @@ def _number_columns(rows: Iterator[CsvRow]) -> tuple[_Header, Iterator[CsvRow]]:
 
 
 def _read_header(rows: Iterator[CsvRow], line: int, above: int) -> _Header:
-    """Take the header from `rows`: the first from `line` on, after `above` others.
+    """Take the header from `rows`: the first from `line` on, after `above` others, and return it.
 
-    Raises FileRejected.
+    Names have single blanks; blank columns at the end are cut off, but for 20. Raises FileRejected
+    if there is no such row, or it cannot be read.
     """
     header = next(islice((row for row in rows if row.line >= line), above, None), None)
     if header is None:
@@ -247,9 +251,11 @@ def _is_utf8(line: bytes) -> bool:
 
 
 def _find_layout(sample: str, chosen: str) -> tuple[str, int, int]:
-    """Return the delimiter, the number of columns, and how many lines are above the header.
+    """Return (delimiter, number of columns, how many lines are above the header). Nothing is read.
 
-    Those are Excel's `sep=;`, remarks, or a title.
+    Above it are Excel's `sep=;`, unless it contradicts `chosen`, remarks, and title lines with few
+    delimiters. The delimiter is `chosen`, or what the header has most of; the columns are counted
+    in the header alone. Lines without text do not count.
     """
     hint = _HINT.match(sample)
     lines = _list_first_lines(sample)
@@ -277,7 +283,10 @@ def _find_layout(sample: str, chosen: str) -> tuple[str, int, int]:
 
 
 def _is_regular(lines: list[str], delimiters: str) -> bool:
-    """Return whether all lines have as many delimiters as the first: of its most frequent kind."""
+    """Return whether all lines have as many delimiters as the first, of its most frequent kind.
+
+    One line alone, or one without delimiters, is not.
+    """
     header, *rows = lines
     count, mark = max((header.count(mark), mark) for mark in delimiters)
     return count > 0 and len(rows) > 0 and all(row.count(mark) == count for row in rows)

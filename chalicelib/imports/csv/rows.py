@@ -178,7 +178,10 @@ class Splitter:
         return row
 
     def _take_broken_row(self, code: str) -> CsvRow:
-        """Return a failed row for what is held: its first line, or all lines of a huge cell."""
+        """Take a failed row from what is held: its first line, or all lines of a huge cell.
+
+        Return it. The other lines are read again.
+        """
         first, *following = self._held[: 1 + _FOLLOWING]
         may_be_cell = self._size > LARGEST_ROW or self._is_cut
         row = self._take_row(1, _cut_line(first))
@@ -190,9 +193,10 @@ class Splitter:
         return _mark_failed(row, code or "unclosed_quote")
 
     def _skip_to_quote(self, row: CsvRow) -> CsvRow:
-        """Skip the lines up to the one that closes the row's quote; return the row, now larger.
+        """Read on, past the line that closes the row's quote.
 
-        If none closes it, the row is failed: unclosed_quote.
+        Return the row, with the size of all of it. Its error stays. If none closes it, that is
+        unclosed_quote.
         """
         size = row.size
         for text in self._next_lines():

@@ -82,10 +82,10 @@ def is_workbook(head: bytes) -> bool:
 def convert_workbook(
     pieces: Iterable[bytes], sheet: str = "", delimiter: str = ""
 ) -> tuple[bytes, str]:
-    """Return a workbook's sheet as CSV, and what `as_csv` says of blank cells.
+    """Return a workbook's sheet as CSV, and what `as_csv` says of blank cells far away (or "").
 
-    That runs in a process of its own: a workbook that takes too much memory or time ends only
-    that. Raises FileRejected as `as_csv` does, and workbook_too_large.
+    It runs in a process of its own: a workbook that takes too much memory or time ends only that.
+    Raises FileRejected as `as_csv` does, and workbook_too_large.
     """
     project = str(Path(__file__).parents[3])
     with TemporaryFile() as workbook, TemporaryFile() as text, TemporaryFile() as problem:
@@ -117,7 +117,11 @@ def convert_workbook(
 
 
 def convert_standard_input() -> None:
-    """Write the workbook on standard input as CSV, as `convert_workbook` asks for it."""
+    """Write the workbook on standard input as CSV on standard output, within limits.
+
+    Its arguments are sheet and delimiter. It is the process that `convert_workbook` starts: it says
+    on standard error what `as_csv` says, or why it was rejected, and ends.
+    """
     # Beyond the lower limit of time a signal says why it ends; at the upper one none does.
     limits = {
         "RLIMIT_AS": (READER_BYTES, READER_BYTES),
@@ -251,9 +255,10 @@ def _column_number(letters: str) -> int:
 def _fill_merged(
     rows: Iterator[list[Any]], first: int, merged: Iterable[tuple[tuple[int, int], tuple[int, int]]]
 ) -> Iterator[list[Any]]:
-    """Yield the rows, changed: the value of cells merged over several rows is in each of them.
+    """Yield the rows themselves, changed: a value merged over several rows of a column is in each.
 
-    An example is the brand of several products. `first`: the column with which the rows begin.
+    An example is the brand of several products. `first`: the column with which the rows begin;
+    `merged`: ((top, left), (bottom, right)) of each.
     """
     begins: dict[int, list[tuple[int, int]]] = {}
     for (top, left), (bottom, right) in merged:
@@ -291,7 +296,10 @@ def _write_lines(
 
 
 def _show_cell(cell: object, form: _Form | None) -> str:
-    """Return the text of a cell: as its format shows it, or as a CSV has it."""
+    """Return the text of a cell: as its format shows it, or without one as a CSV has it.
+
+    Days are ISO 8601, numbers have at most 15 digits, and a line break is LINE_BREAK.
+    """
     if isinstance(form, str):
         return form
     if isinstance(cell, bool):
@@ -311,9 +319,10 @@ def _show_cell(cell: object, form: _Form | None) -> str:
 
 
 def _number_forms(archive: zipfile.ZipFile, part: str, sheet: int) -> Iterator[_Place]:
-    """Yield how numbers are shown, by row, where that is not as they are stored.
+    """Yield (row, column, text or format) of each number that is shown otherwise than it is stored.
 
-    Raises FileRejected.
+    They are by row, from 0; `sheet`: its place in the workbook. Raises FileRejected for a damaged
+    file.
     """
     try:
         if "content.xml" in archive.namelist():
@@ -339,7 +348,7 @@ def _is_uncalculated(cells: IO[bytes]) -> bool:
 
 
 def _shown_texts(content: object, sheet: int) -> Iterator[_Place]:
-    """Yield the texts of an `.ods`, which stores with each number what it shows."""
+    """Yield (row, column, text) of the numbers in a sheet of an `.ods`, which has their texts."""
     at = -1
     row = 0
     for event, element in _iterate_elements(content, f"{_TABLE}table-row"):
@@ -376,7 +385,10 @@ def _count_repeats(element: Element, kind: str) -> int:
 
 
 def _iterate_elements(part: Any, tag: str) -> Iterator[tuple[str, Element]]:
-    """Yield the elements of a part, of which few are held: those with the tag leave once read."""
+    """Yield (event, element) of a part's XML, with few elements in memory.
+
+    Those with the tag are removed once they were yielded. The events are "start" and "end".
+    """
     inside: list[Element] = []
     for event, element in iterparse(part, ("start", "end")):
         if event == "start":
@@ -389,7 +401,7 @@ def _iterate_elements(part: Any, tag: str) -> Iterator[tuple[str, Element]]:
 
 
 def _formats_by_style(archive: zipfile.ZipFile) -> dict[str, tuple[Section, ...]]:
-    """Return the formats of the styles of an `.xlsx` that show a number otherwise than it is."""
+    """Return {number of a style: sections} of an `.xlsx`, of styles that change a number's text."""
     if "xl/styles.xml" not in archive.namelist():
         return {}
     with archive.open("xl/styles.xml") as styles:

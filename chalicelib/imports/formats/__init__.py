@@ -63,7 +63,8 @@ _REMARKS = {plain(column) for column in REPORT_COLUMNS}
 def recognise(columns: Sequence[str]) -> type[Format] | None:
     """Return the format whose columns these certainly are; None if there is doubt.
 
-    Order and case do not count. Ours has every column, and no other format that has them too means
+    Order and case do not count. There is doubt about another system's if a column that decides
+    something would not be read. Ours has every column, and no other format that has them too means
     another thing by one.
     """
     own = [column for column in columns if plain(column) and plain(column) not in _REMARKS]
@@ -76,9 +77,10 @@ def recognise(columns: Sequence[str]) -> type[Format] | None:
 
 
 def find_likely_format(columns: Sequence[str]) -> type[Format] | None:
-    """Return the only other system's format with columns of these; None for none or several.
+    """Return the only other system's format that has these columns (`fits`).
 
-    It may leave out others that decide something.
+    None for none or several. Ours is not among them. It may leave other columns unread that decide
+    something.
     """
     fitting = [file_format for file_format in FORMATS if file_format.fits(columns)]
     return fitting[0] if len(fitting) == 1 else None
@@ -91,7 +93,11 @@ def by_name(name: str) -> type[Format] | None:
 
 
 def bind_header(file_format: type[Format], columns: Sequence[str], line: int = 1) -> Format:
-    """Return the format, bound to the header of a file. Raise FileRejected: duplicate_column."""
+    """Return the format, bound to the header of a file.
+
+    Raise FileRejected (duplicate_column) if two columns of one name, without case, give a field.
+    `line`: of the header.
+    """
     seen = set()
     for name in columns:
         bare = plain(name)
@@ -103,7 +109,7 @@ def bind_header(file_format: type[Format], columns: Sequence[str], line: int = 1
 
 
 def read_as(columns: Sequence[str], line: int = 1) -> Format:
-    """Return the format of a file that nobody can be asked about.
+    """Return the format that these columns certainly have, bound to them: nobody can be asked.
 
     Raises FileRejected: unknown_columns, with the columns found and the nearest known ones;
     duplicate_column.
@@ -115,7 +121,7 @@ def read_as(columns: Sequence[str], line: int = 1) -> Format:
 
 
 def _reads_otherwise(file_format: type[Format], columns: Sequence[str]) -> bool:
-    """Return whether another system's format has all these columns, and means otherwise."""
+    """Return whether another system's format knows all these columns, some as other fields."""
     theirs = [file_format.field(column) for column in columns]
     return None not in theirs and theirs != [Ours.field(column) for column in columns]
 

@@ -21,6 +21,7 @@ _CATEGORY = re.compile(r"[;|]")
 
 
 def _categories(cell: str) -> list[str]:
+    """Return the paths of a list, with `>` between their steps."""
     return [path.replace("/", ">") for path in _CATEGORY.split(cell)]
 
 
@@ -79,7 +80,7 @@ class BigCommerce(Format):
     def read_row(self, draft: Draft, row: Row) -> None:
         """Read one row into the draft: the product's own, a variant, a rule, or pictures alone.
 
-        The product's own values replace those of earlier rows.
+        The product's own values replace those of earlier rows. Every row may have pictures.
         """
         kind = row["kind"].casefold()
         if kind in {"product", ""}:
@@ -88,7 +89,7 @@ class BigCommerce(Format):
             title = self.variant_title(row) or row["sku"]
             self.fill_variant(draft, draft.add_variant(row, title), row)
         elif kind == "rule":
-            self._rule(draft, row)
+            self._apply_rule(draft, row)
         self.read_images(draft, row)
 
     def variant_title(self, row: Row) -> str:
@@ -103,7 +104,11 @@ class BigCommerce(Format):
             draft.add_images(row, alt=row["imageAlt"], read=lambda cell: [cell])
 
     def read_prices(self, draft: Draft, row: Row) -> Prices:
-        """Return the prices: a variant without one has the product's; a sale price of 0 is none."""
+        """Return the prices of a row; one without a price has the product's, of the first row.
+
+        The retail price is the compare-at price, if it is above the price and no sale runs; else
+        that is None.
+        """
         own = draft.rows[0]
         given = super().read_prices(draft, row if row["price"] else own)
         price, before = given.get("price"), given.get("compareAtPrice")
@@ -127,11 +132,11 @@ class BigCommerce(Format):
         else:
             variant.set_stock()
 
-    def _rule(self, draft: Draft, row: Row) -> None:
+    def _apply_rule(self, draft: Draft, row: Row) -> None:
         """Set a variant's own price from a rule's row of the old export, such as `[FIXED]12.50`.
 
-        The variant is found by its SKU. A price that cannot be read becomes an error of the
-        product.
+        The variant is found by its SKU; other rules set nothing. A price that cannot be read
+        becomes an error of the product.
         """
         for variant in draft.variants:
             if row["sku"] and variant.values.get("sku") == row["sku"]:

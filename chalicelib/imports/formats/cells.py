@@ -126,7 +126,7 @@ _LONGEST: Final = 60
 
 
 def text(cell: str) -> str:
-    """Return a text with its line breaks as LF."""
+    """Return a cell's text with its line breaks as LF, otherwise as it is."""
     return cell.replace("\r\n", "\n")
 
 
@@ -255,9 +255,9 @@ def lead_days(cell: str) -> int:
 
 
 def specification(cell: str) -> list[object]:
-    """Return the list of a JSON text; what is in it, the product's own rules check.
+    """Parse a JSON list; what is in it, the product's own rules check. Raises BadCell.
 
-    As a body of the API, it has no NUL and no half of a surrogate pair, and is not nested deeply.
+    It has no NUL, no half of a surrogate pair, and is not nested deeply: as a body of the API.
     """
     try:
         found = orjson.loads(cell)
@@ -285,7 +285,7 @@ def handle(cell: str) -> str:
 
 
 def handle_of_address(cell: str) -> str:
-    """Return the last part of a product's address."""
+    """Return the last part of a product's address, in small letters: `/p/Mug/` → `mug`."""
     return cell.rstrip("/").rsplit("/", 1)[-1].lower()
 
 
@@ -299,16 +299,19 @@ _ESCAPED: Final = re.compile(r"\\([\\,])")
 
 
 def parse_list(cell: str) -> list[str]:
-    r"""Return a list separated by commas, each entry once.
+    r"""Return the entries of a list separated by commas, each once, without blanks around.
 
-    Within an entry, `\,` is a comma, `\\` is `\`.
+    Blank entries are left out. Within an entry, `\,` is a comma, `\\` is `\`.
     """
     parts = (_ESCAPED.sub(r"\1", part).strip(BLANKS) for part in _ENTRIES.findall(cell))
     return list(dict.fromkeys(part for part in parts if part))
 
 
 def split(separators: str) -> Callable[[str], list[str]]:
-    """Return a reader of lists that any of these characters separates, each entry once."""
+    """Return a function that splits a cell at any of these characters.
+
+    It returns the entries that are not blank, stripped, each once, in order.
+    """
 
     def split_entries(cell: str) -> list[str]:
         """Return the different entries of a cell that are not blank, in order."""
@@ -325,9 +328,10 @@ def listed_by_any_mark(cell: str) -> list[str]:
 
 
 def urls(cell: str) -> list[str]:
-    """Return addresses of pictures that commas, semicolons, bars or line breaks separate.
+    """Return the texts in a cell, each once, that commas, semicolons, bars or blanks separate.
 
-    A comma within an address separates nothing.
+    They should be addresses of pictures, but are not checked. A comma within an address separates
+    nothing.
     """
     parts = (part.strip(" ,;|\r\n\t") for part in _BETWEEN_URLS.split(cell))
     return list(dict.fromkeys(part for part in parts if part))
@@ -410,6 +414,7 @@ def _refuse_other_currency(mark: str, cell: str, shop: Shop) -> None:
 
 
 def _other_currency(cell: str, shop: Shop) -> BadCell:
+    """Return the error that a cell is not in the shop's currency."""
     return BadCell(
         "currency_mismatch", f"{_quote_cell(cell)} is not in the shop's currency, {shop.currency}."
     )

@@ -19,6 +19,7 @@ def _text(cell: str) -> str:
 
 
 def _tags(cell: str) -> list[str]:
+    """Return the tags of a list, with blanks for underscores."""
     return [tag.replace("_", " ") for tag in reading.parse_list(cell)]
 
 

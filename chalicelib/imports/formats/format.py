@@ -125,7 +125,10 @@ class Format:
 
     @classmethod
     def field(cls, column: str) -> str | None:
-        """Return the field that a column gives, by its name alone; None if it gives none."""
+        """Return the field that a column gives in this format, by its name alone; None if none.
+
+        `{n}` and `{*}` in the table stand for numbers and words.
+        """
         bare = plain(column)
         for field, names in cls.table.items():
             for name in names:
@@ -136,7 +139,10 @@ class Format:
 
     @property
     def ignored_columns(self) -> list[str]:
-        """Return the columns of the file that nothing is read from."""
+        """The names of the file's columns that nothing is read from, in order.
+
+        Not those of error reports.
+        """
         own = {plain(column) for column in REPORT_COLUMNS}
         header, read = self.sheet.header, self.sheet.read
         return [
@@ -147,9 +153,9 @@ class Format:
 
     @property
     def missed_columns(self) -> list[str]:
-        """Return the ignored columns whose names say stock, price, SKU or image.
+        """The ignored columns whose names say stock, price, SKU or picture.
 
-        A shop would expect them to count.
+        A shop would expect them to count. Those that the format ignores on purpose are left out.
         """
         return [
             name
@@ -159,9 +165,10 @@ class Format:
 
     @property
     def undecided_columns(self) -> list[str]:
-        """Return the unread columns that say what nothing else in the file does.
+        """The ignored columns that decide something: money, visibility or identity.
 
-        They are about money, visibility or identity.
+        Those that the format ignores on purpose, and prices, stocks, SKUs and barcodes of which the
+        file has one that is read, are left out.
         """
         fields_given = {*self.sheet.fields}
         fields_given |= {field for field, others in self.said_by.items() if fields_given & others}
@@ -174,7 +181,7 @@ class Format:
 
     @property
     def _unexpected_columns(self) -> list[str]:
-        """Return the ignored columns that the format does not ignore on purpose."""
+        """The ignored columns that the format does not ignore on purpose (`unread`)."""
         unread = Sheet(self.sheet.header, {"": self.unread}).read
         known = {self.sheet.header[at] for at in unread}
         return [name for name in self.ignored_columns if name not in known]
@@ -182,28 +189,38 @@ class Format:
     # --- Rows ---
 
     def product_key(self, cells: list[str]) -> str:
-        """Return the key of the product that a row is of; "": of the product of the row above."""
+        """Return the key of the product that a row is of; "": it names none.
+
+        Rows with one key are one product. It is the row's slug, or by format its SKU (`sku …`) or
+        name (`name …`).
+        """
         if slug := self.slug_key(cells):
             return slug
         sku = self.sheet.cell(cells, "sku") if self.sku_names_product else ""
         return f"sku {sku}" if sku else name_key(self.sheet.cell(cells, "name"))
 
     def slug_key(self, cells: list[str]) -> str:
-        """Return the key of a row with a slug; "" for a row without one."""
+        """Return the key of a row with a slug: the slug as the format reads it.
+
+        "" for a row without one. An error of a spreadsheet is returned as it is.
+        """
         slug = self.sheet.cell(cells, "slug")
         if not slug or (slug[0] in "#E" and is_error(slug)):
             return slug
         return str(self._slug(slug))
 
     def product_aliases(self, cells: list[str], key: str) -> Sequence[str]:
-        """Return the keys besides `key`, the row's own, by which others may name its product."""
+        """Return further keys by which other rows may name this row's product; `key` is its own.
+
+        For a key that is a name (`name …`), that is the slug of the row's name; () for any other.
+        """
         if not key.startswith("name "):
             return ()
         slug = slug_of(self.sheet.cell(cells, "name")[:1000])
         return (slug,) if slug else ()
 
     def is_of_row_above(self, above: list[str], cells: list[str]) -> bool:
-        """Return whether a row is of the product of the row above, though their keys differ."""
+        """Return whether a row is of the row above's product though keys differ: here never."""
         return False
 
     def is_variant(self, row: Row) -> bool:
@@ -221,9 +238,10 @@ class Format:
     # --- Products ---
 
     def read_rows(self, rows: Sequence[CsvRow], shop: Shop) -> ImportedProduct:
-        """Return the product that these rows, one group, describe.
+        """Return the product that these rows, of one product, describe. Nothing is raised.
 
-        Whatever is wrong with them is an error of theirs, and of no other rows.
+        Whatever is wrong with them becomes an error of the product, even a defect of ours, which is
+        logged. Rows in other currencies, or of other store views, are left out and counted.
         """
         try:
             draft = Draft(self.sheet, rows, shop)
@@ -239,7 +257,10 @@ class Format:
             return ImportedProduct(line, errors=[RowError(line, "", "unreadable_row", message)])
 
     def read_product(self, draft: Draft) -> ImportedProduct:
-        """Remove the nameless rows, read each row into the draft, and return the product."""
+        """Read each row into the draft, and return the product.
+
+        Nameless rows become errors first.
+        """
         draft.refuse_nameless(self.named, self.numbers)
         for row in draft.rows:
             self.read_row(draft, row)
@@ -258,9 +279,10 @@ class Format:
             self.fill_variant(draft, draft.add_variant(row, self.variant_title(row)), row)
 
     def read_common(self, draft: Draft, row: Row, *, keep: bool) -> None:
-        """Set what the product has once; `keep`: unless an earlier row gave it.
+        """Set what the product has once, from cells that are not blank.
 
-        The categories become the type and tags. A currency other than the shop's becomes an error.
+        `keep`: unless an earlier row gave it. The first category becomes the type, others tags. A
+        currency other than the shop's becomes an error.
         """
         for field, key, read in self._once:
             if row[field]:
@@ -288,18 +310,21 @@ class Format:
             variant.set(field, key, value)
 
     def set_stock(self, variant: DraftVariant, row: Row) -> None:
-        """Set a variant's stock from its row: None if the row says that it is not tracked."""
+        """Set a variant's stock from its row, if the cell is not blank.
+
+        It is None if a cell says that it is not tracked (`untracked`).
+        """
         said = (field for field, words in self.untracked.items() if row[field].casefold() in words)
         field = next(said, "")
         variant.set_stock_unless_untracked(bool(field), field)
 
     def read_prices(self, draft: Draft, row: Row) -> Prices:
-        """Return a row's `price` and `compareAtPrice`, each as (field of the row, amount).
+        """Return a row's prices: `price` and `compareAtPrice` → (field of the row, amount or None).
 
-        A sale price that is lower, and whose time it is, becomes the price, and the price the
-        compare-at price. A compare-at price of 0, as exports write it, is None; so is that of a row
-        without a sale, if the file has columns of reductions. What the row does not give is not in
-        the answer.
+        A compare-at price of the row counts as it is, and then a sale price does not; 0, as exports
+        write it, is None. Without one, a sale price that is lower, and whose time it is, becomes
+        the price, and the price the compare-at price. Without a sale the compare-at price is None,
+        if the file has columns of reductions. What the row does not give has no entry.
         """
         amounts = {field: draft.read_amount(row, field) for field in self._priced if row[field]}
         price, sale, before = (amounts.get(f) for f in ("price", "salePrice", "compareAtPrice"))
@@ -315,9 +340,10 @@ class Format:
         return given
 
     def is_on_sale(self, draft: Draft, row: Row) -> bool:
-        """Return whether a sale is running today; one without a start or an end is.
+        """Return whether today is between a row's start and end of a sale.
 
-        A date that cannot be read becomes an error of the product, and counts as none.
+        One without them always is. A date that cannot be read becomes an error of the product, and
+        counts as none.
         """
         fields = ("saleStarts", "saleEnds")
         starts, ends = (draft.read_cell(row, f, self.readings.get(f, reading.day)) for f in fields)
@@ -325,7 +351,11 @@ class Format:
         return (starts is None or starts <= today) and (ends is None or today <= ends)
 
     def finish_product(self, draft: Draft) -> ImportedProduct:
-        """Finish the draft, and return the product with the slug that it has or is to get."""
+        """Finish the draft, and return the product with the slug by which it is looked up.
+
+        That is the slug that it has, or one made of its name; None if it has none, or if a SKU
+        identifies it. A new one gets a slug of its name.
+        """
         product, values = draft.product, draft.product.values
         product.if_new |= self.if_new
         product.slug = values.get("slug")
@@ -340,5 +370,5 @@ class Format:
 
 
 def _is_reduced(price: str | None, sale: str) -> bool:
-    """Whether a shop sells for the sale price: one above the price is not used there either."""
+    """Return whether a shop sells for the sale price: it is above 0, and below a known price."""
     return Decimal(sale) > 0 and (price is None or Decimal(sale) < Decimal(price))

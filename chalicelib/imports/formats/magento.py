@@ -40,9 +40,10 @@ def _day(cell: str) -> date:
 
 
 def _options(cell: str) -> dict[str, str]:
-    """Return the title of each variant of a cell by its SKU: `T-S` has "S / Red".
+    """Return {SKU: title} of the variants in a cell, in order: `T-S` has `S / Red`.
 
-    The cell is `sku=T-S,size=S,color=Red|sku=T-M,…`; one without a SKU is left out.
+    The cell is `sku=T-S,size=S,color=Red|…`; a value may have commas. A part without a SKU is left
+    out.
     """
     options = {}
     for each in cell.split("|"):
@@ -127,25 +128,27 @@ class Magento(Format):
         return bool(sku) and bool(cell) and sku in _options(cell)
 
     def read_product(self, draft: Draft) -> ImportedProduct:
-        """Read the rows into the draft, and return the product, configurable or simple.
+        """Read the rows into the draft, and return the product.
 
-        A second configurable product becomes an error.
+        With a configurable row, the others are its variants; without one, every row is read as a
+        simple product. A second configurable row becomes an error.
         """
         parents = [row for row in draft.rows if row["kind"].casefold() == "configurable"]
         for row in parents[1:]:
             message = "There are two configurable products here without a row between them."
             draft.add_error(row, "sku", "ambiguous_variants", message)
         if parents:
-            self._configurable(draft, parents[0])
+            self._read_configurable(draft, parents[0])
         else:
             for row in draft.rows:
-                self._simple(draft, row)
+                self._read_simple(draft, row)
         return self.finish_product(draft)
 
-    def _configurable(self, draft: Draft, parent: Row) -> None:
+    def _read_configurable(self, draft: Draft, parent: Row) -> None:
         """Read a configurable product and its variants, in the order in which its row names them.
 
-        A row that it does not name becomes an error; a variant without a row has its SKU alone.
+        A row that it does not name becomes an error; a variant without a row has only its SKU and
+        title.
         """
         self._read_own(draft, parent)
         draft.set_from_cell(parent, "sku", "sku")
@@ -163,11 +166,11 @@ class Magento(Format):
                 self.fill_variant(draft, variant, row)
             variant.set("sku" if sku in rows else "variations", "sku", sku)
 
-    def _simple(self, draft: Draft, row: Row) -> None:
+    def _read_simple(self, draft: Draft, row: Row) -> None:
         """Read the row of a product without variants.
 
-        A hidden product can only be updated. A hidden row with other rows of its product becomes an
-        error, and so does a product made of others.
+        A hidden product can only be updated, and gives only what a variant has. A hidden row with
+        other rows of its product becomes an error, and so does a product made of others.
         """
         if row["kind"].casefold() in _UNSUPPORTED:
             message = "A product made of others has no price: import the products in it."
@@ -183,7 +186,7 @@ class Magento(Format):
         self.fill_variant(draft, draft.add_variant(row, ""), row)
 
     def _read_own(self, draft: Draft, row: Row) -> None:
-        """Set what the product's own row gives, in place of what earlier rows gave."""
+        """Set what the product's own row gives, in place of earlier rows; hidden: not published."""
         self.read_common(draft, row, keep=False)
         self.read_images(draft, row)
         if row["visibility"]:

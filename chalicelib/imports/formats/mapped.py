@@ -85,14 +85,17 @@ class Mapped(Ours):
 
 
 def fields_of(file_format: type[Format]) -> list[str]:
-    """Return what a column can be read as in a format, in the words of a mapping."""
+    """Return the fields that a column can give in a format, in the words of a mapping."""
     if issubclass(file_format, Ours):
         return list(FIELDS)
     return [_WORDS.get(field, field) for field in file_format.table]
 
 
 def field_of(file_format: Format, at: int) -> str | None:
-    """Return what the column there is read as, in the words of a mapping."""
+    """Return the field that the column at a position gives, in the words of a mapping.
+
+    None: not read.
+    """
     field = file_format.sheet.field(at)
     return _WORDS.get(field, field) if field else None
 
@@ -125,7 +128,9 @@ def faults(
 ) -> list[Fault]:
     """Return what is wrong with a mapping for a file with these columns.
 
-    It is judged by itself, or as a change of a format; nothing, if the file can be read.
+    [] if the file can be read. It is judged by itself, or as a change of a format. Only if each
+    column can be what it is mapped to: that one identifies the product, that there is something
+    else, and then that no column which decides something is left out.
     """
     errors = []
     columns = name_columns(columns)
@@ -188,7 +193,8 @@ def _is_own(file_format: type[Format] | None, column: str, field: str) -> bool:
 def _table(columns: Sequence[str], mapping: Mapping[str, str | None]) -> ColumnTable:
     """Return the columns by the field of the format that each gives.
 
-    Columns of one field are in the order of the file: the first picture is the main one.
+    Columns of one field are in the order of the file: the first picture is the main one. All
+    options are one field. A column that is mapped to None is not in it.
     """
     places = {plain(column): at for at, column in enumerate(columns)}
     table: dict[str, tuple[str, ...]] = {}

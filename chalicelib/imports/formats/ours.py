@@ -62,14 +62,17 @@ class Ours(Format):
 
     @cached_property
     def _of_variant(self) -> list[str]:
+        """The fields of a variant that the file has columns of."""
         return [field for field in _OF_VARIANT if field in self.sheet]
 
     @cached_property
     def _skus(self) -> list[str]:
+        """The fields of SKUs that the file has columns of: the product's and the variant's."""
         return [field for field in ("sku", "variantSku") if field in self.sheet]
 
     @cached_property
     def _names_products(self) -> bool:
+        """Whether the file has a column of slugs or names."""
         return "slug" in self.sheet or "name" in self.sheet
 
     @classmethod

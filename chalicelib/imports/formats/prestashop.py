@@ -22,7 +22,7 @@ def _day(cell: str) -> object:
 
 
 def _categories(cell: str) -> list[str]:
-    """Without the root that every product is in."""
+    """Return the names of a list, without the root that every product is in."""
     return [name for name in reading.parse_list(cell) if name.casefold() not in _HOME]
 
 
@@ -86,7 +86,10 @@ class PrestaShop(Format):
         self.fill_variant(draft, draft.add_variant(row, ""), row)
 
     def read_prices(self, draft: Draft, row: Row) -> Prices:
-        """Less the discount, in money or percent, while it runs."""
+        """Return a row's prices, less its discount, in money or percent, while that runs.
+
+        If the file has columns of discounts, there is no compare-at price without one.
+        """
         given = super().read_prices(draft, row)
         price = given.get("price", ("price", None))[1]
         if price is None or not ("discount" in self.sheet or "percent" in self.sheet):

@@ -123,7 +123,7 @@ class Draft:
             self.rows.append(row)
 
     def refuse_nameless(self, names: Iterable[str], numbers: Iterable[str]) -> None:
-        """Remove the rows below the first that have numbers and no name; each is an error.
+        """Remove the rows below the first that have numbers and no name; each becomes an error.
 
         An example is a sum at the end of a list, which would be taken for the last product's price.
         """
@@ -151,9 +151,10 @@ class Draft:
         self.product.skipped[Skipped.OTHER_CURRENCY] += len(codes) - len(self.rows)
 
     def skip_other_views(self) -> None:
-        """Remove the rows of other store views than the main one, and count them.
+        """Keep the rows of the product's main store view.
 
-        They translate the product. Without a row of the main one, all are errors.
+        Count the others, which translate the product. Without a row of the main one, none is kept,
+        and all are errors.
         """
         views = [row["storeView"].casefold() for row in self.rows]
         main = next((view for view in _MAIN_VIEWS if view in views), None)
@@ -184,7 +185,10 @@ class Draft:
             return None
 
     def read_text(self, row: Row, column: str, cell: str, reading: Callable[[str], object]) -> Any:
-        """Return what `reading` makes of the text of a column; None, with an error, if wrong."""
+        """Return what `reading` makes of `cell`, a text of the row.
+
+        None if wrong, which is an error. `column`: where it stands, for the error.
+        """
         try:
             return reading(cell)
         except BadCell as bad:
@@ -208,8 +212,8 @@ class Draft:
     def set(self, row: Row, field: str, key: str, value: object, *, keep: bool = False) -> None:
         """Set a value of the product, and note its row and column; `keep`: unless there is one.
 
-        `key`: the value's name, with dots for an inner one. Another name or SKU, price or stock
-        than an earlier row gave is noted as repeated.
+        `key`: the value's name, with dots for an inner one. If an earlier row gave another name,
+        SKU, price, stock, barcode or cost, that is noted as repeated, whichever stays.
         """
         target = self.product.values
         parent, _, last = key.rpartition(".")
@@ -238,7 +242,10 @@ class Draft:
             self.product.skipped[Skipped.REPEATED] += 1
 
     def _note_shared_sku(self, variant: "DraftVariant", other: "DraftVariant") -> None:
-        """Note that two variants have one SKU: no list by SKU can tell them apart."""
+        """Note, and count, that two variants have one SKU: no list by SKU can tell them apart.
+
+        Both stay.
+        """
         message = (
             f"Rows {other.row.line} and {variant.row.line} give two variants the SKU "
             f'"{variant.values["sku"]}": lists by SKU cannot change them.'
@@ -255,9 +262,11 @@ class Draft:
         read: Callable[[str], object] = cells.urls,
         position: int | None = None,
     ) -> None:
-        """Add the pictures of all columns of a field; `alt` and `position` count for a single one.
+        """Add the pictures of all columns of a field to the product, each once.
 
-        A picture that was added before only gets the `alt`. Unusable addresses are counted.
+        `alt` and `position` are of the picture of a cell that has just one; a picture that was
+        added before only gets the `alt`. Unusable addresses are counted, not added. `read`: splits
+        a cell.
         """
         for column, cell in row.texts_of(field):
             urls = self.read_text(row, column, cell, read) or []
@@ -285,7 +294,10 @@ class Draft:
             known["alt"] = alt
 
     def read_categories(self, row: Row, reading: Callable[[str], object]) -> None:
-        """Make the last step of the first category the product's type, and those of others tags."""
+        """Set the type to the last step of the first category, unless a row gave one.
+
+        Add others as tags. `reading`: splits a cell into paths, such as `Men > Shirts`.
+        """
         values = self.product.values
         for column, cell in row.texts_of("category"):
             for path in self.read_text(row, column, cell, reading) or []:
@@ -296,13 +308,17 @@ class Draft:
                     self.add_tags(name)
 
     def add_tags(self, *names: str) -> None:
-        """Add tags to those that the product is given otherwise."""
+        """Add tags, each once, to those that the product is given otherwise.
+
+        `finish_product` sets them.
+        """
         self._tags |= dict.fromkeys(names)
 
     def combine_options(self, row: Row, field: str, choices: Sequence[Sequence[str]]) -> list[str]:
-        """Return the titles of all combinations of options, such as `S / Red`; [] for none.
+        """Return the titles of all combinations of options, such as `S / Red`; [] for no options.
 
-        `choices`: the values of each option. Too many are an error of `field`, and [] is returned.
+        `choices`: the values of each option. Too many combinations are an error of `field`, and so
+        is an option without values; then [] is returned.
         """
         titles: list[str] = []
         if choices and sum(map(len, choices)) <= MOST_VARIANTS:
@@ -315,10 +331,10 @@ class Draft:
         return titles
 
     def add_variant(self, row: Row, title: str) -> "DraftVariant":
-        """Add a variant to the product, to be filled from a row, and return it.
+        """Add a variant to the product, without values yet, and return it.
 
-        The title and the SKU are its identity: of two rows that are the same variant the later
-        wins.
+        Its values come from `row`. The title and the SKU are its identity: two that have both in
+        common are merged at the end, and the later row's values count.
         """
         variant = DraftVariant(self, row, title)
         self.variants.append(variant)
@@ -330,7 +346,10 @@ class Draft:
         return value
 
     def read_barcode(self, row: Row) -> str | None:
-        """Read the barcode; None if there is none, or it is unusable, which is counted."""
+        """Return the barcode of a row.
+
+        None if there is none, or it is unusable, which is counted.
+        """
         text = cells.barcode(row["barcode"])
         if text is None:
             self.product.skipped[Skipped.BARCODES] += 1
@@ -349,10 +368,10 @@ class Draft:
     def make_count_reader(
         self, row: Row, read: Callable[[str, str], int] = cells.stock
     ) -> Callable[[str], int]:
-        """Return a parser of the row's counts, which knows the decimal mark of its prices.
+        """Return a function that parses one of the row's counts, by the decimal mark of its prices.
 
-        It calls `read(cell, mark)`; the mark is "" if the prices do not show it, or the count needs
-        none.
+        It calls `read(cell, mark)`; the mark is "" if the prices do not show it, or the count is
+        only digits.
         """
 
         def read_count(cell: str) -> int:
@@ -367,12 +386,12 @@ class Draft:
     def finish_product(
         self, *, sku_is_key: bool = False, own_prices: bool = False
     ) -> ImportedProduct:
-        """Return the product with its tags, its variants in place, and without repeated errors.
+        """Return the product with its tags, its variants in place, and each error once.
 
-        A sole variant without a title becomes the product itself, unless `own_prices`: the product
-        has columns of its own for what the others give per variant. If there is no error, and no
-        slug or one made from the SKU (`sku_is_key`), an error is added if nothing names the
-        product.
+        A sole variant without a title becomes the product itself (`single`), unless `own_prices`:
+        the product has columns of its own for what the others give per variant. If there are no
+        errors, and the slug is None or made from the SKU (`sku_is_key`), an error is added if
+        nothing names the product, or its SKU is spoilt.
         """
         product = self.product
         if self._tags:
@@ -421,9 +440,10 @@ class Draft:
         return list(once.values())
 
     def _check_key(self) -> None:
-        """Add an error if nothing names the product, or its SKU is spoilt, whatever else does.
+        """Add an error if nothing names the product, or else if its SKU is spoilt.
 
-        A slug (a name makes one), a SKU, or a variant's SKU names it.
+        A slug (a name makes one), a SKU, or a variant's SKU names it. A SKU is spoilt if a
+        spreadsheet wrote it as 4.00638E+12.
         """
         product = self.product
         sku = product.values.get("sku")
@@ -437,12 +457,12 @@ class Draft:
             product.errors.append(RowError(*product.locate("sku"), "spoilt_sku", message))
 
     def _place_variants(self, variants: "list[DraftVariant]", own_prices: bool) -> None:
-        """Add the variants to the product's values, and where in the file each value stands.
+        """Put the variants into the product's values, and note where in the file each value stands.
 
-        Each variant keeps its own price. The product's compare-at price becomes that of the
-        cheapest variant, and the others lose theirs. `own_prices`: the product has columns of its
-        own for its prices; otherwise its price is the lowest of the variants'. A stock of the
-        product that is not the sum of the variants' adds the error unknown_variant.
+        Each variant keeps its own price, and the product's will be the lowest, unless it has
+        columns of its own for prices (`own_prices`). The product's compare-at price becomes that of
+        the cheapest variant, and the others lose theirs. A stock of the product that is not the sum
+        of the variants' adds the error unknown_variant.
         """
         product = self.product
         own = product.values.get("stock")
@@ -480,7 +500,7 @@ class DraftVariant:
         self.fields: dict[str, str] = {}
 
     def set(self, field: str, key: str, value: object) -> None:
-        """Set a value of the variant, and note the field that gave it."""
+        """Set a value of the variant, in place of an earlier one, and note its field."""
         self.values[key] = value
         self.fields[key] = field
 
@@ -498,7 +518,7 @@ class DraftVariant:
         return self.draft.read_cell(self.row, field, reading)
 
     def put_extras(self) -> None:
-        """Set barcode and cost from cells that are not blank."""
+        """Set barcode and cost from cells that are not blank or unusable; a cost of 0 is none."""
         barcode = self.draft.read_barcode(self.row)
         if barcode:
             self.set("barcode", "barcode", barcode)
@@ -507,7 +527,7 @@ class DraftVariant:
             self.set("cost", "cost", cost)
 
     def set_stock(self) -> None:
-        """Set the stock from a cell that is not blank."""
+        """Set the stock from its cell; a blank cell sets nothing, and a wrong one is an error."""
         value = self.draft.read_stock(self.row)
         if value is not None:
             self.set("stock", "stock", value)
@@ -522,8 +542,9 @@ class DraftVariant:
     def set_stock_of_locations(self, field: str, location: Callable[[str], str]) -> None:
         """Set the stock to the sum of a field's columns, one for each location.
 
-        If one location is asked for, only its column counts. `location`: returns the location of a
-        column.
+        If one location is asked for (`Shop.location`), only its column counts. `location`: returns
+        the location of a column. Nothing is set if no cell is filled, or one is wrong, which is an
+        error.
         """
         wanted, count = self.draft.shop.location.casefold(), self.draft.make_count_reader(self.row)
         cells = self.row.texts_of(field)

@@ -47,12 +47,12 @@ _WEAK, _UNKNOWN = 6, 9
 
 
 def propose(columns: Sequence[str], samples: Sequence[Sequence[str]]) -> list[str | None]:
-    """Return the field that each column may be, None: not read.
+    """Return the field that each column may be, in their order, None: not read.
 
     `samples` are the cells of some of the first rows. A field is proposed once, but pictures and
-    categories; the surest column has it. Options are numbered. A sole price is the price, and a
-    sole short description the name. If there is a column of sales, a quantity is what was sold, not
-    the stock.
+    categories; the surest column has it. Options are numbered. The column of sales itself is not
+    read; if there is one, a `quantity` is not the stock. A sole sale or compare-at price is the
+    price, if no unread column may be one. A sole short description is the name.
     """
     columns = _without_place(columns)
     values = [_values(at, samples) for at in range(len(columns))]
@@ -88,7 +88,11 @@ def propose(columns: Sequence[str], samples: Sequence[Sequence[str]]) -> list[st
 def _judge_columns(
     columns: Sequence[str], values: Sequence[list[str]], samples: Sequence[Sequence[str]]
 ) -> list[tuple[str | None, int]]:
-    """Return the field of each column by itself, and how far its name is from a known one."""
+    """Return (field or None, how far its name is from a known one) of each column by itself.
+
+    In a file of Odoo some prices are known by their names. A style's code that repeats is the
+    parent's SKU.
+    """
     judged = [_judge_column(name, texts) for name, texts in zip(columns, values, strict=True)]
     is_odoo = bool(set(ODOO) & set(map(spell, columns)))
     for at, name in enumerate(columns):
@@ -100,15 +104,18 @@ def _judge_columns(
 
 
 def _is_repeated_code(at: int, samples: Sequence[Sequence[str]]) -> bool:
-    """Return whether a column has codes that several rows share: their product's, not their own."""
+    """Return whether all filled cells of a column are codes, and some are the same.
+
+    Then they are of the product, not of its variants. `at`: of the column in each row.
+    """
     codes = [cell for row in samples if at < len(row) and (cell := row[at].strip())]
     return len({*codes}) < len(codes) and all(map(_is_code, codes))
 
 
 def _without_place(columns: Sequence[str]) -> Sequence[str]:
-    """Return the columns without the only shop in brackets, as in `Price [Main street]`.
+    """Return the columns' names without the text in brackets that several of them have.
 
-    It is the text in brackets that several columns end with. If there are several shops, all stay.
+    An example is the shop in `Price [Main street]`. If there are several such texts, all stay.
     """
     asides = Counter(re.findall(r"\[.*?\]", "\n".join(columns)))
     places = [aside for aside, many in asides.items() if many > 1]
@@ -116,13 +123,16 @@ def _without_place(columns: Sequence[str]) -> Sequence[str]:
 
 
 def _number_options(fields: dict[int, str]) -> dict[int, str]:
-    """Return the columns' fields, with the options numbered in the order of their columns."""
+    """Return the fields by column, with the options numbered in the order of their columns."""
     options = iter(_OPTIONS)
     return {at: next(options) if fields[at] in _OPTIONS else fields[at] for at in sorted(fields)}
 
 
 def _sole_column(field_by_column: Mapping[int, str], fields: Sequence[str]) -> int | None:
-    """Return the only column that has one of these fields; None if several do, or none."""
+    """Return the position of the only column that has one of these fields.
+
+    None for none or several.
+    """
     columns = [at for at, field in field_by_column.items() if field in fields]
     return columns[0] if len(columns) == 1 else None
 
@@ -162,9 +172,10 @@ def _judge_column(name: str, values: list[str]) -> tuple[str | None, int]:
 
 
 def _suitable_field(field: str, values: list[str], name: str) -> str | None:
-    """Return the field that is meant, or None if the column's name or its values cannot be of it.
+    """Return the field as it is proposed; None if the column's name or values cannot be of it.
 
-    An amount whose name has another currency, and values of which half or fewer fit, cannot.
+    An amount or count whose name has another currency, or values of which half or fewer fit,
+    cannot. `listPrice` is proposed as `price`, `quantity` as `stock`.
     """
     field = _MEANT.get(field, field)
     if field in {*_AMOUNTS, *_COUNTS} and _is_other_money(name):
@@ -210,10 +221,10 @@ def _is_number(value: str) -> bool:
 
 
 def _reads(read: Callable[[str], object]) -> Callable[[str], bool]:
-    """Return a test whether a value can be read so."""
+    """Return a function that tells whether `read` accepts a value, or finds it only ambiguous."""
 
     def can_read(value: str) -> bool:
-        """Return whether a value can be read; a number that is ambiguous can."""
+        """Return whether a value can be read; one that is an ambiguous number can."""
         try:
             read(value)
         except BadCell as bad:
@@ -257,6 +268,7 @@ def _is_picture(value: str) -> bool:
 
 @cache
 def _currencies() -> frozenset[str]:
+    """Return the codes of all currencies, in capitals."""
     return frozenset(CURRENCIES.split())
 
 

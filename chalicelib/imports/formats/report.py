@@ -78,7 +78,8 @@ def written_with(delimiter: str) -> str:
 def numbers(form: FileFormat, are_of_source: bool) -> Callable[[CsvRow], int]:
     """Return a function from a row to the number that is shown for it: its line in the file.
 
-    Of a file that is itself a report (`are_of_source`), it is the number in the row's own column.
+    If the file is itself a report of an earlier job (`are_of_source`), it is the number in the
+    row's column `error row`, or the line if that has none.
     """
     at = next((at for at, name in enumerate(form.header) if plain(name) == "errorrow"), None)
     if at is None or not are_of_source:
@@ -100,9 +101,9 @@ def report(
 ) -> Iterator[bytes]:
     """Yield the rows of products that failed, in the file's own columns, as pieces of UTF-8.
 
-    `failed`: the rows of each such product with its errors. Every row comes with what is wrong with
-    it, or else with its product; fixed, the report can be imported. What a spreadsheet would run is
-    escaped (`sheet.py`).
+    The first piece is the header, then one for each pair in `failed`: rows with their errors. Every
+    row comes with what is wrong with it, or else with its product; fixed, the report can be
+    imported. What a spreadsheet would run is escaped (`sheet.py`). `number`: of a row.
     """
     width = len(form.header)
     delimiter = written_with(form.delimiter)

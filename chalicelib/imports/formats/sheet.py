@@ -76,7 +76,7 @@ class Sheet:
             self._at[field] = tuple(sorted((*self._at.get(field, ()), at)))
 
     def field(self, at: int) -> str | None:
-        """Return the field that the column there gives."""
+        """Return the field that the column at a position gives; None: nothing is read from it."""
         return next((field for field, places in self._at.items() if at in places), None)
 
     @property
@@ -92,7 +92,10 @@ class Sheet:
         return self._at.get(field, ())
 
     def decode_entities(self, cells: Sequence[str]) -> Sequence[str]:
-        """Return the cells with `&amp;` as `&`, but for descriptions, which are HTML."""
+        """Return the cells with entities such as `&amp;` as characters.
+
+        Descriptions, which are HTML, stay.
+        """
         are_html = self.columns_of("description")
         return [
             html.unescape(text) if "&" in text and at not in are_html else text
@@ -104,7 +107,11 @@ class Sheet:
         return self._blank | {field: self.cell(cells, field) for field in self._given}
 
     def cell(self, cells: Sequence[str], field: str) -> str:
-        """Return the text of the first of the field's columns that is not blank, or nothing."""
+        """Return the text of the first of the field's columns that is not blank, stripped.
+
+        "" for none. Marks that spreadsheets need are left out, as `cell` does; of codes such as
+        SKUs invisible ones too.
+        """
         for at in self._at.get(field, ()):
             # Half of the time of reading a row is spent in this loop.
             if at < len(cells) and (text := cells[at].strip(BLANKS)):
@@ -116,7 +123,11 @@ class Sheet:
         return ""
 
     def name(self, field: str, cells: Sequence[str] = ()) -> str:
-        """Return the column that gives the field in a row, as the file spells it."""
+        """Return the name of the column that gives the field in a row, as the file spells it.
+
+        Of several, the first that is not blank there, or the first of all. The field itself if it
+        has none.
+        """
         places = self._at.get(field, ())
         if len(places) < 2:
             return self.header[places[0]] if places else field
@@ -194,7 +205,10 @@ def _bare(text: str) -> str:
 
 
 def name_columns(header: Sequence[str]) -> list[str]:
-    """Return the names of the columns; one without is named as in a spreadsheet: `column C`."""
+    """Return the names of the columns as they are.
+
+    An empty one becomes that of a spreadsheet: `column C`.
+    """
     return [name or f"column {_letters(at)}" for at, name in enumerate(header)]
 
 

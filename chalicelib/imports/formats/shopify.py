@@ -74,10 +74,10 @@ class Shopify(Format):
             draft.set(row, "status", "published", False)
 
     def read_images(self, draft: Draft, row: Row) -> None:
-        """None yet: their positions count over all rows."""
+        """Do nothing: `finish_product` adds the pictures, whose positions count over all rows."""
 
     def set_stock(self, variant: DraftVariant, row: Row) -> None:
-        """Set a variant's stock: None if nothing tracks it."""
+        """Set a variant's stock: None if the file says what tracks it, and nothing does."""
         # Without a tracker, the quantity is out of date.
         variant.set_stock_unless_untracked(
             "tracker" in self.sheet and not row["tracker"], "tracker"
@@ -86,8 +86,8 @@ class Shopify(Format):
     def finish_product(self, draft: Draft) -> ImportedProduct:
         """Add the pictures, by position, then those of variants, and return the product.
 
-        A price of the product's own counts, not the lowest of the variants. Without a column for
-        the status, a new product is ACTIVE.
+        A price of the product's own (our own export's column) counts, not the lowest of the
+        variants. Without a column for the status, a new product is ACTIVE.
         """
         for row in sorted((row for row in draft.rows if row["image"]), key=_position):
             position = _position(row)

@@ -55,7 +55,7 @@ class ShopifyInventory(Format):
             draft.set_from_cell(row, "slug", "slug", reading.handle, keep=True)
             rows.setdefault((self.variant_title(row), row["sku"]), []).append(row)
         for (title, sku), same in rows.items():
-            counts = [count for row in same for count in self._counts(draft, row)]
+            counts = [count for row in same for count in self._read_counts(draft, row)]
             if not counts:
                 continue
             # The SKU identifies a variant, or else the title; the handle identifies a product's
@@ -71,16 +71,17 @@ class ShopifyInventory(Format):
         """Return the key of a row: its slug, else its SKU."""
         return self.slug_key(cells) or f"sku {self.sheet.cell(cells, 'sku')}"
 
-    def _counts(self, draft: Draft, row: Row) -> list[int]:
-        """Return a row's counts for the chosen location, or for all: one for each column.
+    def _read_counts(self, draft: Draft, row: Row) -> list[int]:
+        """Return a row's counts for the chosen location, or for all locations; [] for none.
 
-        In a file with a column for the location, a row has one count.
+        In a file with a column for the location, a row has one (`_read_sellable`); in an older one,
+        one in the column of each location.
         """
         wanted = draft.shop.location.casefold()
         if "location" in self.sheet:
             if wanted and row["location"].casefold() != wanted:
                 return []
-            return self._count(draft, row)
+            return self._read_sellable(draft, row)
         counts = []
         for at in self._columns:
             name = self.sheet.header[at]
@@ -90,10 +91,11 @@ class ShopifyInventory(Format):
                 counts += [count] if count is not None else []
         return counts
 
-    def _count(self, draft: Draft, row: Row) -> list[int]:
-        """Return what can be sold, in a list; [] for no count.
+    def _read_sellable(self, draft: Draft, row: Row) -> list[int]:
+        """Return [how many pieces can be sold], never below 0; [] if the row has no count.
 
-        A new count moves it by the difference from the current one.
+        That is what is available, plus the difference between the new and the current count on
+        hand. Without `available`, it is the new count, or else the current one.
         """
         # More may have been sold than there is: that counts before a new count is added.
         read = draft.make_count_reader(row, reading.parse_whole)
@@ -109,9 +111,9 @@ class ShopifyInventory(Format):
 
     @property
     def _columns(self) -> list[int]:
-        """Return the positions of the columns of locations in an older file.
+        """The positions of the columns of locations in an older file.
 
-        These are the unread ones after the country of origin.
+        These are the columns after the country of origin that give no field.
         """
         header = list(map(plain, self.sheet.header))
         named = range(header.index("coo") + 1 if "coo" in header else len(header), len(header))
@@ -119,7 +121,7 @@ class ShopifyInventory(Format):
 
     @property
     def ignored_columns(self) -> list[str]:
-        """Return the columns that nothing is read from.
+        """The columns that nothing is read from.
 
         Without a column for the location, those of locations are read.
         """

@@ -42,7 +42,7 @@ class Spree(Format):
             self.fill_variant(draft, draft.add_variant(row, options), row)
 
     def set_stock(self, variant: DraftVariant, row: Row) -> None:
-        """Set a variant's stock: None if it is not tracked, or has no end."""
+        """Set a variant's stock: None if it is not tracked, or its stock is `∞`."""
         tracked = variant.read_cell("tracked", reading.boolean)
         variant.set_stock_unless_untracked(tracked is False or row["stock"] == "∞", "tracked")
 

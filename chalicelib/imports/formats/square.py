@@ -16,7 +16,7 @@ _TOKEN = re.compile(r" \([A-Z0-9]{16,40}\)$")
 
 
 def _categories(cell: str) -> list[str]:
-    """Names, each followed by Square's own id."""
+    """Return the names of a list of categories, without Square's own id after each."""
     return [_TOKEN.sub("", path) for path in reading.parse_list(cell)]
 
 
@@ -75,7 +75,7 @@ class Square(Format):
         return super().read_prices(draft, row)
 
     def set_stock(self, variant: DraftVariant, row: Row) -> None:
-        """Set the sum over all locations, or the stock of the one that is asked for."""
+        """Set the stock: the sum over all locations, or that of the location that is asked for."""
         variant.set_stock_of_locations(
             "stock", lambda column: column[len("Current Quantity") :].strip()
         )

@@ -9,6 +9,7 @@ from chalicelib.imports.formats.sheet import Row
 
 
 def _categories(cell: str) -> list[str]:
+    """Return the paths of a list, with `>` between their steps."""
     return [path.strip("/ ").replace("/", ">") for path in reading.parse_list(cell)]
 
 
@@ -42,5 +43,5 @@ class Squarespace(Format):
     if_new: ClassVar = {"status": "ACTIVE"}
 
     def is_on_sale(self, draft: Draft, row: Row) -> bool:
-        """Return whether the row says so; if that is blank or wrong, no."""
+        """Return whether the cell `On Sale` says so; blank or wrong, which is an error, is no."""
         return bool(draft.read_cell(row, "onSale", reading.boolean))

@@ -332,7 +332,7 @@ MONEY: Final = {
 
 @cache
 def fields_by_name() -> dict[str, str]:
-    """Return the field that each known name means, by the name as `spell` writes it."""
+    """Return {known name of a column, as `spell` writes it: the field that it means}."""
     known: dict[str, str] = {}
     for field, names in NAMES.items():
         for name in names.split(","):
@@ -341,7 +341,10 @@ def fields_by_name() -> dict[str, str]:
 
 
 def find_field(column: str) -> str | None:
-    """Return the field that a column's name means, None if it is not known."""
+    """Return the field that a column's name means in any language; None if it is not known.
+
+    Texts in square brackets may be left out. A quantity is taken for the stock.
+    """
     bare = re.sub(r"\[.*?\]", "", column)  # tills write the name of their shop there
     field = next(filter(None, map(fields_by_name().get, (spell(column), spell(bare)))), None)
     return "stock" if field == "quantity" else field

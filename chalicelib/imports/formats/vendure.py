@@ -49,7 +49,9 @@ class Vendure(Format):
     def read_common(self, draft: Draft, row: Row, *, keep: bool) -> None:
         """Set what the product has once, and from its facets the vendor, the type and tags.
 
-        A row without name and slug replaces nothing, if the file says what is enabled.
+        `brand:` and `category:` or `type:` count unless a row gave them; other facets of a row with
+        a name are tags. A row without name and slug replaces nothing, if the file says what is
+        enabled.
         """
         if "enabled" in map(str.lower, self.sheet.header) and not row["name"] and not row["slug"]:
             keep = True

@@ -20,7 +20,7 @@ _COLOUR = re.compile(r"(?:#[0-9a-f]{3,8}|rgba?\([0-9., ]{1,40}\)):", re.IGNORECA
 
 
 def _media(cell: str) -> list[str]:
-    """Return the addresses of a list; a name of a file in Wix's own store becomes its address."""
+    """Return the addresses of a list; the name of a file in Wix's own store becomes its address."""
     return [url if ":" in url else _MEDIA + url for url in _semicolons(cell)]
 
 
@@ -96,10 +96,10 @@ class Wix(Format):
             if not choices:
                 self.fill_variant(draft, draft.add_variant(own, ""), own)
             for title in draft.combine_options(own, "option", choices):
-                self._choice(draft, draft.add_variant(own, title), own)
+                self._set_choice(draft, draft.add_variant(own, title), own)
         return super().finish_product(draft)
 
-    def _choice(self, draft: Draft, variant: DraftVariant, own: Row) -> None:
+    def _set_choice(self, draft: Draft, variant: DraftVariant, own: Row) -> None:
         """Set prices and stock of a variant that has no row of its own, from the product's row.
 
         A stock that is a number is left out: it is of all variants together, and nobody knows
@@ -110,10 +110,11 @@ class Wix(Format):
             self.set_stock(variant, own)
 
     def read_prices(self, draft: Draft, row: Row) -> Prices:
-        """Return a variant's price: its own or the product's, with surcharge and discount.
+        """Return a variant's prices, as `Format.read_prices` does: its own or the product's.
 
-        A price below zero, or a surcharge without the product's row, becomes an error, and returns
-        {}.
+        The surcharge is added, and the product's discount taken off: then the price before it is
+        the compare-at price. A price below zero, or a surcharge without the product's row, becomes
+        an error, and returns {}.
         """
         rows = (each for each in draft.rows if each["kind"].casefold() == "product")
         own = next(rows, None)
@@ -146,7 +147,10 @@ class Wix(Format):
         return given
 
     def _discount(self, draft: Draft, own: Row, total: Decimal) -> Decimal:
-        """Return what the product's discount takes off a total, at most all of it; 0 for none."""
+        """Return what the product's discount takes off a total, at most all of it; 0 for none.
+
+        `discountMode` says whether it is in percent or an amount. A wrong one is an error, and 0.
+        """
 
         def parse_discount(cell: str) -> Decimal:
             """Parse a discount; raise BadCell for a text that is no number."""
@@ -163,7 +167,10 @@ class Wix(Format):
         return min(off, total)
 
     def set_stock(self, variant: DraftVariant, row: Row) -> None:
-        """Set the stock: a number, or for a word None or 0; a hidden variant has 0."""
+        """Set the stock: a number as it is, None for "in stock", 0 for "out of stock".
+
+        A blank cell sets nothing. A hidden variant has 0 in any case.
+        """
         word = row["stock"].casefold().replace("_", "").replace(" ", "")
         if word == "instock":
             variant.set("stock", "stock", None)

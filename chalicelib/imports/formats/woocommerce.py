@@ -81,10 +81,11 @@ class WooCommerce(Format):
     def read_row(self, draft: Draft, row: Row) -> None:
         """Read one row into the draft: a variation, or the product's own.
 
-        The product's own values replace those of earlier rows. A grouped product becomes an error.
+        The product's own values replace those of earlier rows; its vendor is the first brand. A
+        grouped product becomes an error.
         """
         if _is_variation(row["kind"], row["parent"]):
-            self._variation(draft, row)
+            self._add_variation(draft, row)
             return
         if row["kind"].casefold().startswith("grouped"):
             message = "A grouped product has no price: import the products in it."
@@ -109,7 +110,7 @@ class WooCommerce(Format):
         rows = [row for row in draft.rows if not _is_variation(row["kind"], row["parent"])]
         own = rows[-1] if rows else None
         if own is not None:
-            product.slug = _slug(own)
+            product.slug = _make_slug(own)
             if draft.variants or _is_variable(own):
                 # Its stock is shared by its variations, and it has no price of its own.
                 draft.set_from_cell(own, "sku", "sku")
@@ -133,10 +134,11 @@ class WooCommerce(Format):
         if not row["stock"] and row["inStock"] == "0":
             variant.set("inStock", "stock", 0)
 
-    def _variation(self, draft: Draft, row: Row) -> None:
-        """Add a variation to the draft, with its pictures.
+    def _add_variation(self, draft: Draft, row: Row) -> None:
+        """Add a variation with its values and pictures to the draft.
 
-        Its stock is None if its parent has it, and 0 if it is disabled.
+        Without options it is called by its name, its SKU or its row. Its stock is None if its
+        parent has it, and 0 if it is disabled.
         """
         options = " / ".join(value.replace("\\,", ",") for _, value in row.texts_of("option"))
         variant = draft.add_variant(row, options or row["name"] or row["sku"] or f"Row {row.line}")
@@ -153,6 +155,7 @@ class WooCommerce(Format):
     def _name_parent(self, draft: Draft, row: Row) -> None:
         """Set the slug, and perhaps the SKU, of a product of which the file has variations alone.
 
+        They are made of the parent that the row names: a SKU is also the product's, `id:…` is not.
         A variation without a parent becomes an error.
         """
         parent = row["parent"]
@@ -174,13 +177,15 @@ def _is_variation(kind: str, parent: str) -> bool:
 
 
 def _is_variable(row: Row) -> bool:
+    """Return whether a row's type says that the product has variations."""
     return "variable" in row["kind"].casefold()
 
 
-def _slug(row: Row) -> str | None:
-    """Return a slug of the SKU, else of the name and the number; None if there are none.
+def _make_slug(row: Row) -> str | None:
+    """Return a slug of the SKU, else of the name with the number, or of one of them; None if none.
 
-    Of a variable product without a SKU it is of the number alone, which its variations know too.
+    Of a variable product without a SKU it is of the number alone (`product-17`), which its
+    variations know too.
     """
     sku, number, name = row["sku"], row["id"], slug_of(row["name"])
     if sku:
@@ -191,9 +196,9 @@ def _slug(row: Row) -> str | None:
 
 
 def _parse_published(text: str) -> tuple[str, bool]:
-    """Return the status and visibility of WooCommerce's 1, 0, -1 and 2.
+    """Return (status, published) of WooCommerce's 1, 0, -1 and 2. Raises BadCell.
 
-    They are published, private, draft, waiting for review.
+    They are published, private (ACTIVE, False), draft, and waiting for review (both DRAFT, True).
     """
     if text in {"-1", "2"}:
         return "DRAFT", True

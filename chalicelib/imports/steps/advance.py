@@ -13,7 +13,10 @@ from chalicelib.jobs.model import JobStatus
 
 
 def start_next_step(job_id: str) -> None:
-    """If all chunks of a job are done, end it, or if it has errors, send for its report first."""
+    """End a running job whose chunks are all done, or if it has errors, send for its report first.
+
+    The step that writes the report ends it. Nothing happens to any other job.
+    """
     job = store.find_job(job_id)
     if job is None or job.status is not JobStatus.RUNNING or not job.all_chunks_done:
         return
@@ -24,7 +27,7 @@ def start_next_step(job_id: str) -> None:
 
 
 def end_job(job: ImportJob) -> None:
-    """Mark a job as COMPLETED, and log its numbers."""
+    """Mark a job as COMPLETED unless it has ended, and log its numbers, read again."""
     jobs.end(job.id, JobStatus.COMPLETED)
     done = store.get_job(job.id)
     telemetry.log_metrics(

@@ -28,7 +28,8 @@ def send_first_pages(job_id: str) -> None:
 def send_next_page(message: Mapping[str, Any]) -> None:
     """If a message is the first of its page, send the messages of the third page after that.
 
-    The size is the planner's: a deployment may have changed the number of workers since.
+    Any other message sends nothing. The size of a page is in the message: a deployment may have
+    changed the number of workers since.
     """
     if "page" in message:
         job_id, size = message["job"], int(message["page"])

@@ -31,7 +31,11 @@ def batch(event: Batch) -> Handled:
 
 
 def _end_job(body: str) -> None:
-    """Mark the job of a dead letter as FAILED; one that is not understood is only logged."""
+    """Mark the job of a dead letter as FAILED, unless it has ended, and log it.
+
+    A letter that is not understood is only logged; a refused planner is started again instead, for
+    an hour (`_explain_upload`).
+    """
     try:
         letter = json.loads(body)
         end = _explain_step(letter) if "job" in letter else _explain_upload(letter)
@@ -59,9 +63,10 @@ def _explain_step(letter: Mapping[str, Any]) -> _End:
 
 
 def _explain_upload(letter: Mapping[str, Any]) -> _End | None:
-    """Return why the job of an upload has failed; None if its planner is started again.
+    """Return why the job of an upload has failed; None after starting its planner again.
 
-    `letter`: the event, which Lambda wraps if a function failed on it.
+    That is done for an hour, if AWS refused its calls (Busy). `letter`: the event, which Lambda
+    wraps if a function failed on it; `refusedSince` is added to the event.
     """
     event = letter.get("requestPayload", letter)
     job_id = files.job_of_key(event["detail"]["object"]["key"])

@@ -51,8 +51,9 @@ _SAMPLED: Final = 30  # rows used for a proposal
 def plan_upload(event: Mapping[str, Any]) -> None:
     """Plan the import of an object that was created below `imports/` (EventBridge, S3).
 
-    A file that cannot be imported fails its job. Raises Busy if AWS refused calls for too long:
-    then it is started again (`dead.py`).
+    A file that cannot be imported, or was replaced meanwhile, fails its job. Nothing happens for a
+    job that is gone or has ended. Raises Busy if AWS refused calls for too long: then it is started
+    again (`dead.py`).
     """
     job_id = files.job_of_key(event["detail"]["object"]["key"])
     job = store.find_job(job_id)
@@ -75,7 +76,8 @@ def plan_upload(event: Mapping[str, Any]) -> None:
 def _plan_job(waiting: ImportJob) -> None:
     """Read a job's file: begin the job and send its chunks, or ask the user how it is read.
 
-    A workbook is only converted to CSV, which starts the planner again. Raises FileRejected,
+    What its columns mean is stored in either case. A job that was cut already has its messages sent
+    again. A workbook is only converted to CSV, which starts the planner again. Raises FileRejected,
     FileChanged.
     """
     job_id = waiting.id
@@ -129,9 +131,11 @@ def _plan_job(waiting: ImportJob) -> None:
 
 
 def _open_table(upload: files.Upload, options: Options) -> tuple[Table, Format | None]:
-    """Open a file with the header that was named, or that fits best; and choose its format.
+    """Open a file with the header line of the options, or the one that fits best.
 
-    The format is None if the user must be asked. Raises FileRejected.
+    Choose its format. The format is None if the user must be asked. Another header is tried if no
+    format fits the first: the row below it, or none at all. Raises FileRejected, and Undecided for
+    its encoding.
     """
     table = open_csv(upload, options.encoding, options.delimiter, options.header_row)
     form = table.format
@@ -192,7 +196,10 @@ def _refuse_large(size: int, is_workbook: bool) -> None:
 
 
 def _convert_workbook(job: ImportJob, upload: files.Upload) -> None:
-    """Replace a workbook by its sheet as CSV, for which S3 sends another event."""
+    """Replace a workbook in S3 by its sheet as CSV, for which S3 sends another event.
+
+    If blank cells far away were left out, that is stored with the job. Raises FileRejected.
+    """
     options = job.options
     data, far = workbooks.convert_workbook(upload, options.sheet, options.delimiter)
     if far:

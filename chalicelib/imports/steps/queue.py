@@ -23,7 +23,7 @@ def send(messages: Iterable[ChunkMessage]) -> None:
 
 
 def show_again(receipt: str, seconds: int) -> None:
-    """Make a failed message visible again after `seconds`, before its visibility timeout."""
+    """Make a received message visible again after `seconds`, instead of its visibility timeout."""
     aws.client("sqs").change_message_visibility(
         QueueUrl=settings.import_queue_url(), ReceiptHandle=receipt, VisibilityTimeout=seconds
     )

@@ -21,7 +21,10 @@ _READERS: Final = 8
 
 
 def put_errors(job: ImportJob, faulty: Iterable[FileProduct]) -> None:
-    """Store the errors of a chunk's products that are among the job's first, for showing."""
+    """Store the errors of these products that are among the job's first 100, for showing.
+
+    Their rows are numbered as in the first file, if the job's file is a report.
+    """
     number = numbers(job.format, job.has_numbers_of_source)
     errors = []
     for product in faulty:
@@ -36,9 +39,9 @@ def put_errors(job: ImportJob, faulty: Iterable[FileProduct]) -> None:
 def put_failed_rows(
     job: ImportJob, chunk: str, failed: Sequence[tuple[Sequence[CsvRow], Sequence[RowError]]]
 ) -> bool:
-    """Store the rows that failed in a chunk as a part of the report; return if there were any.
+    """Store the rows that failed in a chunk as a part of the report; return whether there were any.
 
-    Repeating it stores the same. Each pair has rows and their errors.
+    Repeating it stores the same. `failed`: rows and their errors, by group.
     """
     if not any(rows for rows, _ in failed):
         return False  # a product that is too large has none

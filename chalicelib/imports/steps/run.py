@@ -29,9 +29,10 @@ _PLANNED_SECONDS: Final = 7_200  # until a job that starts anew has its file aga
 
 
 def batch(event: Batch) -> Handled:
-    """Do the steps of messages of the import queue; return the messages that failed.
+    """Do the steps of messages of the import queue.
 
-    They are received again.
+    Return the messages that failed, as SQS expects. They are received again. The garbage collector
+    is off meanwhile.
     """
     # The many small objects of a chunk have no cycles and are freed without the collector, which
     # would scan them, and all of botocore, again and again: half of a chunk's CPU.
@@ -46,7 +47,8 @@ def batch(event: Batch) -> Handled:
 def _handle_message(record: Received) -> bool:
     """Do the step of a message; return False if it failed, after setting when it comes again.
 
-    The step gets a flag, whether the message was received before. A job whose file is gone ends.
+    The failure is logged, and nothing is raised. The step gets a flag, whether the message was
+    received before. If the job's file is gone, the job is FAILED, and the message done.
     """
     message = json.loads(record["body"])
     received = int(record["attributes"]["ApproximateReceiveCount"])
@@ -63,6 +65,7 @@ def _handle_message(record: Received) -> bool:
 
 
 def _log_fields(message: ChunkMessage) -> dict[str, object]:
+    """Return {jobId, step, chunk} of a message for the log; `chunk` None if it has none."""
     return {"jobId": message["job"], "step": message["step"], "chunk": message.get("chunk")}
 
 
@@ -82,9 +85,12 @@ def _copy_file(message: ChunkMessage, again: bool) -> None:
 
 
 def _import_chunk(message: ChunkMessage, again: bool) -> None:
-    """Import the products of a chunk, and count them once; then send what follows.
+    """Import the products of a chunk, count them once, and start what follows.
 
-    `again`: whether the message was received before.
+    That is the next page of chunks, and at the end the report or the job's end. A chunk that is
+    finished, or whose job has ended, is not imported, unless an earlier run may have written some
+    of it (`again`: the message was received before). A message of release 1.0.0 lets the file be
+    planned again.
     """
     if "chunk" not in message:
         _plan_again(message["job"], again)
@@ -153,7 +159,7 @@ def _is_running(job_id: str, chunk: str) -> bool:
 
 
 def _finish_chunk(job: ImportJob, chunk: str, results: Results) -> None:
-    """Store a chunk's errors, notices and failed rows, and count its products once."""
+    """Store a chunk's errors, notices and failed rows, and then count its products, once."""
     faulty = [product for product, _ in results if product.errors]
     report.put_errors(job, faulty)
     repeated = [
