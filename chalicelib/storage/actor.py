@@ -24,7 +24,10 @@ class Actor:
     job_type: str | None = None
 
     def to_trace(self) -> dict[str, str]:
-        """Return what is known of keyId, keyName, requestId and jobId, by name; no job type."""
+        """Return {keyId, keyName, requestId, jobId}, without those that are not known.
+
+        No job type.
+        """
         known = {
             "keyId": self.key_id,
             "keyName": self.key_name,

@@ -19,8 +19,8 @@ T = TypeVar("T")
 def _pack(value: Any) -> dict[str, object]:
     """Return a value in DynamoDB's JSON, such as {"S": "a"}. Raises TypeError for other types.
 
-    Int and Decimal are N, list and tuple L, dict M, set and frozenset of texts SS, None NULL;
-    floats and bytes are not stored.
+    Int and Decimal are N, without zeros at the end of decimals; list and tuple L, dict M, set and
+    frozenset of texts SS, None NULL; floats and bytes are not stored.
     """
     kind = type(value)
     if isinstance(value, str):
@@ -132,7 +132,8 @@ class Expressions:
         """Return the text of an UpdateExpression with placeholders, which it registers here.
 
         `assign`: values by path (SET); `remove`: paths; `add`: numbers by path (ADD). A path with a
-        dot has to exist; an attribute without one begins with 0.
+        dot has to exist; an attribute without one begins with 0. "" if nothing changes, which
+        DynamoDB refuses.
         """
         clauses = {
             "SET": [f"{self.name(path)} = {self.value(value)}" for path, value in assign.items()],
@@ -164,11 +165,11 @@ def write_request(
     when: Condition | None = None,
     expressions: Expressions | None = None,
 ) -> Item:
-    """Return the request of a write of one item, alone or in a transaction.
+    """Return the request of a write of one item, alone or in a transaction; it is not sent.
 
     `target`: the members of the request that say what is written: the `Item`, or the `Key`, with
-    `UpdateExpression` if it is an update. `expressions`: those that this uses. With `when`, a
-    failed condition answers with the old item.
+    `UpdateExpression` if it is an update. `expressions`: those that this uses, to which the
+    condition is added; None: new ones. With `when`, a failed condition answers with the old item.
     """
     expressions = expressions or Expressions()
     request = {"TableName": table, **target}
@@ -187,9 +188,9 @@ def update_request(
     remove: Iterable[str] = (),
     when: Condition | None = None,
 ) -> Item:
-    """Return the request of an update of one item, alone or in a transaction.
+    """Return the request of an update of one item, alone or in a transaction; it is not sent.
 
-    Its arguments are those of `table.update`.
+    Its arguments are those of `table.update`; something has to change.
     """
     expressions = Expressions()
     update = expressions.update(assign or {}, add or {}, remove)

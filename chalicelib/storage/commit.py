@@ -92,8 +92,9 @@ class Commit:
     ) -> None:
         """Add a write of a whole item, in place of any that has its key.
 
-        `when`: a condition on the item that is there; `otherwise`: what `send` raises if it fails.
-        An item can have one action in a commit; raises ValueError for a second.
+        `when`: a condition on the item that is there; `otherwise`: what `send` raises if it fails
+        (None: ConditionFailed). An item can have one action in a commit; raises ValueError for a
+        second.
         """
         put = write_request(self._table, {"Item": pack(item)}, when)
         self._add((item["pk"], item["sk"]), "Put", put, otherwise)
@@ -120,8 +121,8 @@ class Commit:
     ) -> None:
         """Add an update of an item, which is created if it is not there and `when` allows that.
 
-        `assign`, `add`, `remove`: as of `table.update`. Without `waits`, a conflict on the item is
-        not tried again, but counts as a failed condition.
+        `assign`, `add`, `remove`: as of `table.update`. `otherwise`: as of `put`. Without `waits`,
+        a conflict on the item is not tried again, but counts as a failed condition.
         """
         update = update_request(self._table, key, assign=assign, add=add, remove=remove, when=when)
         self._add(key, "Update", update, otherwise, waits)
@@ -152,7 +153,7 @@ class Commit:
 
         Numbers for one cell and home are added up here; a sum of 0 is not written. The attributes
         are `n`, and sums such as `revenue`. `home`: the part of the shards to use (below HOMES);
-        None: any.
+        None: any. `send` chooses the shard.
         """
         counter = self._counts.setdefault((cell, home), {})
         for name, number in numbers.items():
@@ -204,7 +205,7 @@ class Commit:
 
     @property
     def overflows(self) -> bool:
-        """Tell whether this has too many items or events, or more than OUTBOX_BYTES of events.
+        """Whether this has too many items or events, or more than OUTBOX_BYTES of events.
 
         What is traced counts as events, audit entries do not. `send` raises later, at what DynamoDB
         takes.
@@ -212,7 +213,7 @@ class Commit:
         return not self._fits(OUTBOX_BYTES)
 
     def _fits(self, most_bytes: int) -> bool:
-        """Tell whether this has not too many items or events, and at most `most_bytes` of them.
+        """Return whether this has not too many items or events, and at most `most_bytes` of them.
 
         `most_bytes`: of events and of what is traced; audit entries do not count.
         """
@@ -228,10 +229,11 @@ class Commit:
         return self._announced + self._audited
 
     def has_room_for(self, other: "Commit") -> bool:
-        """Tell whether this and `other`, which writes none of its items, fit into one transaction.
+        """Return whether this and `other`, which writes none of its items, fit in one transaction.
 
         The limits are the number of items, and the number and the bytes of what is in the outbox
-        item (the records are about as large as their events).
+        item, audit entries too (the records are about as large as their events). Items to write
+        before or delete after do not count.
         """
         return (
             len(self) + len(other) <= TRANSACTION_ITEMS
@@ -286,7 +288,7 @@ class Commit:
     def try_send(self) -> bool:
         """Send the commit; return False if a condition without an `otherwise` failed, else True.
 
-        Raises what else `send` raises.
+        It waits as `send` does, and raises what else that raises.
         """
         try:
             self.send()
@@ -321,11 +323,11 @@ class Commit:
         """Send the transaction until it is made, without what is written before and after it.
 
         Before anything is sent, `raise_if_refused`. If it is cancelled, for a conflict or a
-        throttle, it is sent again with a new token; otherwise, as after no answer, with the same
-        one. Raises the error of a failed condition, a ClientError that no repetition helps, and
-        Busy at the usual deadline, or after conflicts from `conflicts_until` on (`time.monotonic`;
-        None: the deadline), throttled 2.2 s later. It does not wait for `underway`; it only tells
-        it of throttles and of success.
+        throttle, it is sent again with a new token and in another shard; otherwise, as after no
+        answer, with the same one. Raises the error of a failed condition, a ClientError that no
+        repetition helps, and Busy at the usual deadline, or after conflicts from `conflicts_until`
+        on (`time.monotonic`; None: the deadline), throttled 2.2 s later. It does not wait for
+        permission to write, nor for `underway`; it only tells it of throttles and of success.
         """
         self.raise_if_refused()
         call = self._build_call()
@@ -375,8 +377,9 @@ class Commit:
     def _build_call(self) -> DynamoCall[None]:
         """Return a new unsent call, with a new token, of all writes, counts and the outbox item.
 
-        All counts use one shard, by chance, within their home. If the outbox item is too large, its
-        audit entries lose their changes.
+        All counts use one shard, by chance, within their home; sums of 0 are left out. The outbox
+        item, if there are events or traces, is new too, with a new id. If it is too large, its
+        audit entries lose their changes. Errors of the call are not changed.
         """
         # One for all cells: two commits conflict at all of their cells, or at none.
         shard = random.randrange(COUNT_SHARDS)
@@ -450,11 +453,11 @@ underway: Final = _Underway()
 def send_all(commits: Sequence[Commit], at_once: int = _AT_ONCE) -> list[Exception | None]:
     """Send independent commits, several in one transaction if they fit; return the outcome of each.
 
-    That is what `send` would have raised, None if nothing: no failure of a commit is raised. What
-    goes before any of them is written first; what goes after those that were made is deleted last.
-    Commits that write the same item are sent in order. If a transaction of several fails, each is
-    sent alone, so that none fails because of another; if its outcome is unknown, that of all of
-    them is Busy.
+    That is what `send` would have raised, None if nothing: no failure of a commit is raised. It
+    waits until this context may write. What goes before any of them is written first; what goes
+    after those that were made is deleted last. Commits that write the same item are sent in order.
+    If a transaction of several fails, each is sent alone, so that none fails because of another; if
+    its outcome is unknown, that of all of them is Busy. `at_once`: how many transactions at a time.
     """
     outcomes: list[Exception | None] = [None] * len(commits)
 
@@ -507,9 +510,10 @@ class _JointCommit(NamedTuple):
 def _send_waiting(
     send: Callable[[_JointCommit], None], waiting: deque[_JointCommit], sender: int
 ) -> None:
-    """Take and send the waiting commits one by one, until none waits or fewer may be underway.
+    """Take commits from `waiting` and send each, until none waits or fewer may be underway.
 
-    `sender`: the number of this thread, from 0. It stops when that many may not be underway.
+    Several threads do so. `sender`: the number of this thread, from 0: it stops when that many may
+    not be underway.
     """
     while sender < underway.allowed:
         try:
@@ -520,10 +524,10 @@ def _send_waiting(
 
 
 def _group_into_waves(commits: Sequence[Commit]) -> Iterator[list[_JointCommit]]:
-    """Yield the commits in waves of joint commits, in order; no wave writes an item twice.
+    """Yield the commits in waves of joint commits, in order; no two of a wave write the same item.
 
     A commit joins the last one of the wave if that has room. For no commits, there is one empty
-    wave.
+    wave. The commits themselves are not changed.
     """
     wave: list[_JointCommit] = []
     written: dict[Key, _Write] = {}

@@ -29,7 +29,10 @@ class Condition:
 
 
 def all_of(conditions: Iterable[Condition]) -> Condition:
-    """Return the condition that all of these hold. There has to be one: DynamoDB refuses none."""
+    """Return the condition that all of these hold. There has to be one: DynamoDB refuses none.
+
+    Of one, it is that one itself.
+    """
     parts = list(conditions)
     if len(parts) == 1:
         return parts[0]
@@ -46,18 +49,23 @@ class Attr:
         self._path = path
 
     def eq(self, value: object) -> Condition:
+        """Return the condition that the attribute is this value; `value` may be another Attr."""
         return self._compare("=", value)
 
     def lt(self, value: object) -> Condition:
+        """Return the condition that the attribute is below this value, or Attr."""
         return self._compare("<", value)
 
     def lte(self, value: object) -> Condition:
+        """Return the condition that the attribute is at most this value, or Attr."""
         return self._compare("<=", value)
 
     def gt(self, value: object) -> Condition:
+        """Return the condition that the attribute is above this value, or Attr."""
         return self._compare(">", value)
 
     def gte(self, value: object) -> Condition:
+        """Return the condition that the attribute is at least this value, or Attr."""
         return self._compare(">=", value)
 
     def between(self, low: object, high: object) -> Condition:

@@ -57,12 +57,15 @@ class DynamoCall(Generic[T]):
         self._receive: Callable[[], Wire] | None = None
 
     def send(self) -> None:
-        """Make one attempt, without waiting for the reply. `read_reply` raises why it failed."""
+        """Send one attempt, without waiting for the reply; nothing is raised for a failure.
+
+        `read_reply` raises why it failed.
+        """
         self._receive = _Service(aws.client("dynamodb")).send(self.operation, self.request)
 
     @property
     def is_under_way(self) -> bool:
-        """Return whether the call was sent and its reply is still to be read."""
+        """Whether the call was sent and its reply is still to be read."""
         return self._receive is not None
 
     def read_reply(self) -> Wire:
@@ -90,8 +93,8 @@ def wait_for_results(calls: Sequence[DynamoCall[Any]]) -> list[Any]:
     """Return the results of independent calls, in order.
 
     All are sent, then read (32 at a time), and so are the calls that follow from their replies.
-    Each call is repeated, and raises, as in `wait_for_result`. When it raises, no write is under
-    way.
+    Each call is repeated, and raises, as in `wait_for_result`. When it raises, all calls that were
+    sent have answered. [] for no calls.
     """
     return [result for part in batches(calls, _AT_ONCE) for result in _wait_for(part)]
 
@@ -99,11 +102,10 @@ def wait_for_results(calls: Sequence[DynamoCall[Any]]) -> list[Any]:
 def _wait_for(calls: Sequence[DynamoCall[Any]]) -> list[Any]:
     """Send calls together, unless already under way; return the results, in order.
 
-    Those that failed are sent again.
-
-    A result that is a call is sent at once, and its own result counts. When all have answered,
-    raises what `to_error` makes of an error that no repetition helps; raises Busy at the deadline,
-    which is logged.
+    Those that were refused for a moment, or had no answer, are sent again until the deadline. A
+    result that is a call is sent at once, and its own result counts. When all have answered, raises
+    what `to_error` makes of an error that no repetition helps; raises Busy at the deadline, which
+    is logged.
     """
     results: list[Any] = [None] * len(calls)
     waiting = [*enumerate(calls)]
@@ -133,9 +135,10 @@ def _wait_for(calls: Sequence[DynamoCall[Any]]) -> list[Any]:
 
 
 def may_repeat(error: Exception) -> bool:
-    """Tell whether the same request may be sent again after this error.
+    """Return whether the same request may be sent again after this error.
 
     It was refused for a moment, or its outcome is unknown, as after every failure of the service.
+    True for any error but a ClientError.
     """
     if not isinstance(error, ClientError):
         return True
@@ -186,7 +189,10 @@ class _Service:
         return partial(self._receive, operation, connection, end, failure)
 
     def _sign(self, operation: str, body: bytes) -> awsrequest.AWSPreparedRequest:
-        """Return the request for an operation, signed with the credentials of the session."""
+        """Return the request for an operation, signed with the session's credentials.
+
+        It is not sent.
+        """
         headers: Any = {  # a dict is enough: botocore's own class is made for mail, and slow
             "Content-Type": "application/x-amz-json-1.0",
             "X-Amz-Target": f"DynamoDB_20120810.{operation}",
@@ -200,7 +206,10 @@ class _Service:
         return awsrequest.AWSPreparedRequest("POST", self._url, headers, body, False)
 
     def _take_connection(self) -> HTTPConnection:
-        """Take an idle connection that is open, or make a new one; close those that dropped."""
+        """Take the idle connection that was used last, if it is open, or make a new one.
+
+        Those that DynamoDB has closed are closed and forgotten. It connects when it is used.
+        """
         with suppress(IndexError):
             while is_connection_dropped(connection := self._idle.pop()):
                 connection.close()  # DynamoDB closes what is idle
@@ -212,9 +221,9 @@ class _Service:
     ) -> Wire:
         """Wait for the reply to what was sent, and return it; make the connection idle again.
 
-        A failed connection is closed. `end`: when its time is over (`time.monotonic`). `failure`:
-        why it could not be sent. Raises ClientError if DynamoDB refused, HTTPClientError if no
-        valid reply came.
+        A failed connection is closed first; it opens again when it is used. `end`: when its time is
+        over (`time.monotonic`). `failure`: why it could not be sent, which is raised at once.
+        Raises ClientError if DynamoDB refused, HTTPClientError if no valid reply came.
         """
         try:
             if failure:
@@ -234,9 +243,10 @@ class _Service:
 def _parse_answer(operation: str, status: int, headers: Any, content: bytes) -> Wire:
     """Return the JSON of an answer of DynamoDB with status 200.
 
-    Raises ValueError if its checksum, if it has one, is wrong, or it is no JSON: it was cut or
-    changed on its way, or comes from something else. Raises ClientError, with what botocore puts
-    into it, for any other status: the code is that of the answer, or else the status.
+    Raises ValueError, whatever the status, if its checksum, if it has one, is wrong, or it is no
+    JSON: it was cut or changed on its way, or comes from something else. Raises ClientError, with
+    what botocore puts into it, for any other status: the code is that of the answer, or else the
+    status.
     """
     expected = headers.get("x-amz-crc32")
     if expected is not None and int(expected) != zlib.crc32(content):

@@ -74,9 +74,9 @@ class Once:
         return cls((f"{_PREFIX}{caller_id}#{digest}", "reply"), fingerprint(sent))
 
     def check(self) -> None:
-        """Read the record of the key; raise Repeated, or KeyReused, if it says it was answered.
+        """Read the record of the key; raise Repeated, or KeyReused, if the request was answered.
 
-        As `check_record`.
+        See `check_record`. Nothing is written.
         """
         self.check_record(table.get(self.key))
 
@@ -143,7 +143,7 @@ class Once:
         return Repeated(record["text"], record["etag"])
 
     def _load_parts(self, parts: int) -> str:
-        """Read the answer that is stored in this many items, and return its text."""
+        """Read the answer that is stored, compressed, in this many items, and return its text."""
         places = [(self.key[0], f"part#{n}") for n in range(parts)]
         found = table.batch_get(places)
         packed = "".join(found[place]["text"] for place in places)
@@ -153,7 +153,8 @@ class Once:
 def read_unless_answered(keys: Iterable[Key], once: Once | None) -> dict[Key, Item]:
     """Read items, and the record of `once` with them; return those that exist, by key.
 
-    The record is among them. Raises Repeated, or KeyReused, if the request was answered before.
+    That record, of a request that was begun or has expired, is among them. Raises Repeated, or
+    KeyReused, if the request was answered before. `once` None: the items alone.
     """
     items = table.batch_get([*keys, *([once.key] if once else [])])
     if once:
@@ -187,13 +188,17 @@ class Begun:
     again: bool
 
     def id(self, prefix: str, place: int) -> str:
-        """Return the id of the record that is made at `place`: the same for every repetition."""
+        """Return the id of the record that is made at `place`: the same for every repetition.
+
+        `prefix`: of the id; `place`: which record of the request it is.
+        """
         return ids.derive_id(prefix, self.at * 1_000, f"{self.seed}#{place}")
 
     def finish(self, text: str) -> None:
-        """Store the answer, compressed, in parts; then note their number with the request.
+        """Store the answer, compressed, in parts.
 
-        Nothing is marked if the key was used again since, after a day.
+        Then note their number with the request: it is answered. The record is not marked if the key
+        was used again since, after a day.
         """
         pk, _ = self.once.key
         packed = base64.b85encode(zlib.compress(text.encode())).decode()
@@ -222,7 +227,8 @@ def fingerprint(sent: object) -> str:
 def _canonical(value: object) -> object:
     """Return the one form of equal JSON values: lists are ["list", …], numbers ["number", "1.5"].
 
-    So no list equals a number. The JSON of a request is nested at most `parse.DEEPEST` levels.
+    Objects keep their members, texts, true, false and null stay. So no list equals a number. The
+    JSON of a request is nested at most `parse.DEEPEST` levels.
     """
     if isinstance(value, dict):
         return {name: _canonical(member) for name, member in value.items()}

@@ -51,8 +51,8 @@ Work = Generator[Need, Outcome, None]
 def run(works: Iterable[Work]) -> None:
     """Run pieces of work to their end, in rounds: what they need next is read or sent together.
 
-    Those that need the end of all other work are continued last. When one raises, the others stop
-    where they are.
+    Those that need the end of all other work (`is_last`) are continued when no other work is left.
+    When one raises, it is raised here, and the others stop where they are.
     """
     needs: dict[Work, Need] = {}
     for work in works:
@@ -67,9 +67,9 @@ def run(works: Iterable[Work]) -> None:
 
 
 def _perform(needs: Sequence[Need]) -> list[Outcome]:
-    """Read the items and send the commits of several pieces of work, each kind together.
+    """Read the items, and then send the commits, of several pieces of work, each kind together.
 
-    Returns the outcome of each: the items of all of them, and the failures of its own commits.
+    Return the outcome of each: the items of all of them, and the failures of its own commits.
     """
     keys = [key for need in needs for key in need.keys]
     commits = [commit for need in needs for commit in need.commits]

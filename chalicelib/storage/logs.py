@@ -41,8 +41,9 @@ def read_drafts(
 def number_drafts(committed: Committed, prefix: str, traced: Iterable[Draft]) -> Iterator[Draft]:
     """Yield each draft with its `id`, and with the commit's `at`, `jobId` and `actor`.
 
-    The actor has a key's id and name. The id is `<prefix>_`, the item's id without `evt_`, and the
-    draft's place in `traced`.
+    `jobId` is None for none; `actor` is {keyId, keyName} as traced, None for the service. What a
+    draft has itself counts, but for `id`: `<prefix>_`, the item's id without `evt_`, and the
+    draft's place in `traced` in five digits.
     """
     actor = committed.trace.get("actor", {})
     common = {
@@ -90,7 +91,7 @@ def write_entries(
 def _group_drafts(
     drafts: Sequence[Draft], per_commit: int, is_alone: Callable[[Draft], bool]
 ) -> Iterator[Sequence[Draft]]:
-    """Yield a group of one for each draft that `is_alone`, then groups of up to `per_commit`."""
+    """Yield a group of one for each draft that `is_alone`, then groups of `per_commit` others."""
     yield from ([draft] for draft in drafts if is_alone(draft))
     yield from batches([draft for draft in drafts if not is_alone(draft)], per_commit)
 

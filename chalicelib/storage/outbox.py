@@ -40,7 +40,10 @@ class Event:
 
     @cached_property
     def data(self) -> Item:
-        """The resource as the API showed it, parsed from the body."""
+        """The resource as the API showed it, parsed from the body.
+
+        Numbers with a point are floats.
+        """
         data: Item = json.loads(self.body)["data"]
         return data
 
@@ -82,7 +85,7 @@ class Committed:
 
     @property
     def has_expired(self) -> bool:
-        """Whether AWS may have deleted its item, or its mark, which expires at the same time."""
+        """Whether AWS may have deleted its item, or its mark: `expiresAt` of both is over."""
         return bool(self.item["expiresAt"] <= clock.unix())
 
 
@@ -154,7 +157,10 @@ def key(event_id: str) -> tuple[str, str]:
 
 
 def events_of(item: Fields) -> Iterator[Event]:
-    """Yield the events of an outbox item: each id is its `pk` and the place, each time its `at`."""
+    """Yield the events of an outbox item: each id is its `pk` and two characters for its place.
+
+    Their time is the item's `at`. The bodies stay text.
+    """
     for place, entry in enumerate(item["events"]):
         yield Event(f"{item['pk']}{_place(place)}", entry["event"], entry["body"], item["at"])
 

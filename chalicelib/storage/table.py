@@ -130,7 +130,8 @@ def batch_get(
 def _projection(fields: Iterable[str]) -> dict[str, object]:
     """Return the part of a request that limits it to these fields and the key.
 
-    {}, all fields, if `fields` has none but the key.
+    {ProjectionExpression, ExpressionAttributeNames}; {}, for all attributes, if `fields` has none
+    but the key.
     """
     expressions = Expressions()
     names = [expressions.name(field) for field in dict.fromkeys(("pk", "sk", *fields))]
@@ -142,13 +143,13 @@ def _batch_get_call(
 ) -> DynamoCall[dict[Key, Item]]:
     """Return the unsent call that reads at most 100 keys of the table `name`.
 
-    It results in the items that exist, by key. `only`: its projection.
+    It results in {key: item} of those that exist. `only`: its projection (`_projection`).
     """
     request = {"Keys": [pack_key(key) for key in keys], "ConsistentRead": True, **only}
     items: dict[Key, Item] = {}
 
     def collect_items(reply: Wire) -> dict[Key, Item]:
-        """Add the items of a reply to those of earlier replies; return all of them."""
+        """Add the items of a reply to those of earlier attempts; return all of them, by key."""
         for item in map(unpack, reply["Responses"].get(name, ())):
             items[item["pk"], item["sk"]] = item
         return items
@@ -204,9 +205,9 @@ def query(
     """Read up to `limit` items (or 1 MB) of one partition in the order of `sk`; one call.
 
     `where` is a condition on `sk`; `matching` drops items after they were read and paid for, so
-    `limit` counts them; `after` is the `sk` to continue after; `fields`: only these attributes;
-    none: all. `then(rows)` returns the result in place of the rows, or the call that follows.
-    `.call(…)` returns the call, unsent.
+    `limit` counts them; `after` is the `sk` to continue after (before, unless `forward`); `fields`:
+    only these attributes; none: all. `then(rows)` returns the result in place of the rows, or the
+    call that follows. `.call(…)` returns the call, unsent.
     """
     expressions = Expressions()
     request = _query_request(expressions, pk, where, matching)
@@ -264,9 +265,9 @@ def tally(
 ) -> DynamoCall[Tally]:
     """Look at the first items of a partition, at least `look_at_least` of them or all; count them.
 
-    The Tally says how many were looked at, and how many of those passed `matching`. No item is
-    returned. `where`: a condition on `sk`, on what is looked at. It takes several calls if one does
-    not reach so many. `.call(…)` returns the call, unsent.
+    The Tally says how many were looked at, how many of those passed `matching`, and whether they
+    were all (`whole`). No item is returned. `where`: a condition on `sk`, on what is looked at. It
+    takes several calls if one does not reach so many. `.call(…)` returns the call, unsent.
     """
     expressions = Expressions()
     request = _query_request(expressions, pk, where, matching)
@@ -276,9 +277,10 @@ def tally(
     expressions.add_to(request)
 
     def add_page(so_far: Tally, reply: Wire) -> Tally | DynamoCall[object]:
-        """Add a page's items to the tally: passed, looked at, and whether it was the last.
+        """Add a page's items to the tally: passed, looked at, and whether it was the last page.
 
-        Return the call for the next page, unless it was, or `look_at_least` items were looked at.
+        Return the tally, or the call for the next page, if there is one and fewer than
+        `look_at_least` items were looked at.
         """
         last = reply.get("LastEvaluatedKey")
         passed, looked = int(reply["Count"]), int(reply["ScannedCount"])
@@ -299,7 +301,10 @@ def query_all(pk: str, **options: object) -> DynamoCall[list[Item]]:
     """
 
     def add_rows(before: list[Item], rows: Rows) -> list[Item] | DynamoCall[object]:
-        """Add a page to the items before it; return all of them, or the call for the next page."""
+        """Add a page to the items before it.
+
+        Return all, or the call for the next page if there is one.
+        """
         items = before + rows.items
         if rows.after is None:
             return items
@@ -313,9 +318,10 @@ def query_all(pk: str, **options: object) -> DynamoCall[list[Item]]:
 
 
 def pages(pk: str, **options: Any) -> Iterator[list[Item]]:
-    """Yield the items of a partition, a call at a time: there may be a million of them.
+    """Yield the items of a partition in pages, a call at a time: there may be a million of them.
 
-    Each page is read when it is asked for; it may be empty. `options`: those of `query`.
+    Each page is read when it is asked for; it may be empty. `options`: those of `query`; with a
+    `limit`, a page has at most so many.
     """
     rows = query(pk, **options)
     yield rows.items
@@ -344,7 +350,8 @@ def scan(name: str, after: Key | None) -> tuple[list[Item], Key | None]:
 def put(item: Item, when: Condition | None = None, table: str | None = None) -> None:
     """Write an item in place of any with its key, to the main table unless another is named.
 
-    Raises ConditionFailed, with the old item, if `when` does not hold.
+    It waits until this context may write. Raises ConditionFailed, with the old item, if `when` does
+    not hold.
     """
     request = write_request(table or settings.table(), {"Item": pack(item)}, when)
     _write_call("PutItem", request, (item["pk"], item["sk"])).wait_for_result()
@@ -361,8 +368,10 @@ def update(
 ) -> DynamoCall[Item]:
     """Update an item, or create it, and return the whole item after that.
 
-    `assign`: values by path; `add`: numbers to add; `remove`: attributes. Raises ConditionFailed,
-    with the old item, if `when` does not hold. `.call(…)` returns the call, unsent.
+    `assign`: values by path; `add`: numbers to add (an attribute that is not there begins with 0);
+    `remove`: attributes. One of these has to be given. It waits until this context may write.
+    Raises ConditionFailed, with the old item (None: there is none), if `when` does not hold.
+    `.call(…)` returns the call, unsent.
     """
     request = update_request(
         settings.table(), key, assign=assign, add=add, remove=remove, when=when
@@ -378,7 +387,10 @@ def update_if(
     assign: Mapping[str, object] | None = None,
     remove: Iterable[str] = (),
 ) -> bool:
-    """Update an item on a condition, as `update` does; return whether it held."""
+    """Update an item on a condition, as `update` does; return whether the condition held.
+
+    Without it nothing is written.
+    """
     try:
         update(key, assign=assign, remove=remove, when=when)
     except ConditionFailed:
@@ -390,7 +402,7 @@ def update_if(
 def delete(key: Key, when: Condition | None = None) -> DynamoCall[object]:
     """Delete an item, which need not be there. Raises ConditionFailed if `when` does not hold.
 
-    `.call(…)` returns the call, unsent.
+    It waits until this context may write. `.call(…)` returns the call, unsent.
     """
     request = write_request(settings.table(), {"Key": pack_key(key)}, when)
     return _write_call("DeleteItem", request, key)
