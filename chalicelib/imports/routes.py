@@ -263,10 +263,10 @@ def retry(id: str) -> Response:
     report = old.status is JobStatus.COMPLETED
     options = old.options
     if report:
-        from chalicelib.imports.formats.report import written_with
+        from chalicelib.imports.formats.report import report_delimiter
 
         # It begins with its header, whose names may have more of other marks.
-        delimiter = written_with(str(old.fields["format"]["delimiter"]))
+        delimiter = report_delimiter(str(old.fields["format"]["delimiter"]))
         options = replace(options, header_row=None, delimiter=delimiter)
     return _start_again(old, options, repeatable, report=report)
 

@@ -123,9 +123,10 @@ def begin_job(
 def ask_user(
     waiting: ImportJob, form: FileFormat | None, csv_format: "Format | None" = None
 ) -> bool:
-    """Make a job wait for a mapping of its columns, or without `form`, for its text's encoding.
+    """Set a job to NEEDS_MAPPING: it waits for a mapping of its columns, or for an encoding.
 
-    Return False, with nothing changed, if it was answered meanwhile or no longer waits.
+    That is asked without `form`. Return False, with nothing changed, if it was answered meanwhile
+    or no longer waits.
     """
     question = {
         "status": JobStatus.NEEDS_MAPPING,
@@ -162,8 +163,9 @@ def _is_unanswered(job: ImportJob) -> Condition:
 def store_answer(job_id: str, options: Options, seconds: int) -> ImportJob | None:
     """Store an answer about how the file is read; return the job, QUEUED until it is read again.
 
-    It then waits `seconds` for its file. None if the job does not, or no longer, wait for an
-    answer.
+    The answer is counted, and has an audit entry unless the job is a dry run. The job then waits
+    `seconds` for its file, which the caller sends for. None, with nothing stored, if the job was
+    not asked, or does not wait.
     """
     upload_by = clock.iso(clock.seconds_from_now(seconds))
     changed = {"status": JobStatus.QUEUED, "uploadBy": upload_by, **options.to_attributes()}

@@ -160,9 +160,10 @@ def _load_known(due: Sequence[Message]) -> _Known:
 def _take_or_put_off(
     record: _Record, message: Message, known: _Known, post: Post, results: _Batch
 ) -> None:
-    """Handle one message; if another sender has it or our code failed, let it come again later.
+    """Handle one message; note in `results` if it must come again. Nothing is raised.
 
-    The failure is logged. Nothing is raised.
+    If another sender has its delivery, it comes again in seconds; if our code failed, that is
+    logged, and it comes ever later (`put_off`).
     """
     try:
         _handle_message(message, known, post, results)

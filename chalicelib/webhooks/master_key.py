@@ -13,7 +13,10 @@ _KEPT_SECONDS: Final = 600
 
 
 def current_secret(endpoint_id: str, version: int) -> str:
-    """Return an endpoint's secret of this version, derived from the master key, which is read."""
+    """Return an endpoint's secret of this version, derived from the master key.
+
+    The key is read at most every ten minutes.
+    """
     return signature.secret(_master_key(), endpoint_id, version)
 
 

@@ -34,7 +34,7 @@ class Message:
     def text(self) -> str:
         """Return the JSON that `parse` reads: the body of the message on the queue.
 
-        `step` and `schedule` are not in that of a replay.
+        `step` and `schedule` are not in that of a replay; `due` is in it if the message has it.
         """
         fields: dict[str, object] = {"delivery": self.delivery}
         if self.replay:
@@ -85,7 +85,10 @@ def send(posted: Iterable[Posted]) -> None:
 
 
 def _sqs_entry(posted: Posted) -> dict[str, object]:
-    """Return the entry of a message in a SendMessageBatch call, without its id."""
+    """Return {MessageBody, DelaySeconds, MessageGroupId} of a message for a SendMessageBatch call.
+
+    The group is the id of its endpoint. The entry's own id is added later.
+    """
     return {
         "MessageBody": posted.message.text(),
         "DelaySeconds": posted.delay,

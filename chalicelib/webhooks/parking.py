@@ -45,10 +45,11 @@ def find_due(endpoint_id: str, until: datetime, limit: int) -> list[tuple[Key, M
 
 
 def list_deliveries(endpoint_id: str, after: str, limit: int) -> tuple[list[str], str | None]:
-    """Read `limit` parked messages; return the ids of their deliveries, each once, and a cursor.
+    """Read up to `limit` parked messages.
 
-    The first due are first. `after`: the cursor of this page; "": the first page. The cursor of the
-    next is None at the end.
+    Return the ids of their deliveries, each once, and a cursor. The first due are first; they stay
+    parked. `after`: the cursor of this page; "": the first page. The cursor of the next is None at
+    the end.
     """
     rows = table.query(_partition(endpoint_id), after=after or None, limit=limit, fields=("sk",))
     ids = (item["sk"].split("#")[1] for item in rows.items)

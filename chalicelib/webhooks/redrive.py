@@ -48,10 +48,11 @@ class Redrive(TypedDict):
 def run(event: Redrive) -> RedriveResult:
     """Put the next page of an endpoint's messages on the queue; return whether there is more.
 
-    They are parked ones that are due, and those of a recovery. While the endpoint is paused nothing
-    is sent: enabling it starts another run. While another execution sends, nothing is sent, and
-    there is more. After the endpoint's deletion all parked messages are sent, due or not, so that
-    their deliveries are cancelled.
+    The result says also when the next run begins (`wait`), and when its first message may arrive
+    (`paced`). The messages are parked ones that are due, and those of a recovery. While the
+    endpoint is paused nothing is sent, and there is no more: enabling it starts another run. While
+    another execution sends, nothing is sent, and there is more. After the endpoint's deletion all
+    parked messages are sent, due or not, so that their deliveries are cancelled.
     """
     endpoint = store.find(event["endpoint"])
     if endpoint is None:

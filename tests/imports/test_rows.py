@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from chalicelib.imports.csv.faults import FileRejected
 from chalicelib.imports.csv.opening import open_csv
 from chalicelib.imports.csv.rows import LARGEST_ROW, CsvRow
-from chalicelib.imports.formats.sheet import Sheet, unreadable
+from chalicelib.imports.formats.sheet import Sheet, find_row_error
 
 HEADER = "slug,name,description\n"
 
@@ -110,7 +110,7 @@ def test_a_line_that_is_not_utf8_is_an_error_of_its_row_only(end: str):
     rows = opened(end.join([*lines, ""]).encode() + bad + f"c,Été{end}".encode())
     *good, broken, last = rows
     assert {tuple(row.cells[1:]) for row in good} == {("Café",)}
-    error = unreadable(Sheet(["slug", "name", "price"], {}), broken)
+    error = find_row_error(Sheet(["slug", "name", "price"], {}), broken)
     assert error and error[:3] == (22, "name", "not_in_encoding")
     assert last.cells == ["c", "Été"]
 

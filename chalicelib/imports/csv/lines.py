@@ -75,7 +75,7 @@ def _decode_line(line: bytes, encoding: str) -> str:
     try:
         return line.decode(encoding)
     except UnicodeDecodeError:
-        # The NUL makes its row an error (`sheet.unreadable`): in the cell, as no text can be after
-        # a closing quote. The line remains one line.
+        # The NUL makes its row an error (`sheet.find_row_error`): in the cell, as no text can be
+        # after a closing quote. The line remains one line.
         text = line.decode(encoding, "replace").rstrip("\r\n")
         return text.replace("\ufffd", "\ufffd\0") + "\n"

@@ -45,7 +45,7 @@ class Section(NamedTuple):
 
     @property
     def has_number(self) -> bool:
-        """Return whether the section shows digits of the number, not a text alone."""
+        """Whether the section shows the number, in digits or as it is stored, not a text alone."""
         return any(piece in {*_DIGITS, "G"} for piece in self.pieces)
 
 
@@ -153,7 +153,10 @@ def _parse_section(tokens: Iterable[re.Match[str]]) -> Section | None:
 
 
 def _without_commas(section: Section) -> Section | None:
-    """Return the section without thousands separators; None if it shows thousands."""
+    """Return the section without thousands separators; None if it shows a number in thousands.
+
+    It does if a comma follows its last whole digit. Without any digit, commas are text.
+    """
     pieces = section.pieces
     digits = [at for at, piece in enumerate(pieces) if piece in _DIGITS]
     commas = [at for at, piece in enumerate(pieces) if piece == ","]
@@ -187,7 +190,11 @@ def _fulfils(number: Decimal, condition: tuple[str, Decimal] | None) -> bool:
 
 
 def _fill(number: Decimal, pieces: tuple[str, ...]) -> str:
-    """Return the text of a number, without its sign, in the pieces of a section."""
+    """Return the text of a number, without its sign, in the pieces of a section.
+
+    It is rounded half up to as many decimals as there are digits after the point; zeros at the end
+    are left out where those are not `0`.
+    """
     point = pieces.index(".") if "." in pieces else len(pieces)
     places = [piece for piece in pieces[point:] if piece in _DIGITS]
     whole, _, decimals = f"{_round(number, len(places)):f}".partition(".")

@@ -202,7 +202,8 @@ def _refuse_what_is_not_csv(head: bytes) -> None:
 def _find_encoding(head: bytes, chosen: str) -> tuple[str, int]:
     """Return the encoding by its mark, as chosen, or UTF-16 by its zeros; "" if none of these.
 
-    The second value is the length of the byte order mark.
+    The second value is the length of the byte order mark, 0 without one. Raises FileRejected for an
+    unknown choice.
     """
     for mark, encoding in _BOMS:
         if head.startswith(mark):
@@ -299,6 +300,9 @@ def _find_line_end(sample: str) -> str:
 
 
 def _list_first_lines(sample: str) -> list[str]:
-    """Return the lines that are not blank, each quoted cell as an x, or as # if that begins it."""
+    """Return the lines that are not blank, each quoted cell as an x, or as # if that begins it.
+
+    A line of delimiters alone is blank. If all are blank, it is [sample].
+    """
     lines = re.split("[\r\n]+", _QUOTED.sub(lambda cell: "#" if '"#' in cell[0] else "x", sample))
     return [line for line in lines if line.strip(f"{DELIMITERS} ")] or [sample]

@@ -124,7 +124,11 @@ class Splitter:
         return ""
 
     def _is_cut_off(self, cells: Sequence[str]) -> bool:
-        """Return whether the file ends within the row that was read: `12` may be 125.00."""
+        """Return whether the file ends within the row that was read: `12` may be 125.00.
+
+        It does if its last line has no end, and it has fewer cells than the header. Never if
+        `is_cut`.
+        """
         has_end = self._held[-1].endswith(("\n", "\r"))
         return not has_end and len(cells) < self._width and not self._is_cut
 
@@ -244,7 +248,7 @@ def _is_cells_only(line: str, delimiter: str) -> bool:
 
 
 def _mark_failed(row: CsvRow, code: str) -> CsvRow:
-    """Return the row with a problem of this code."""
+    """Return a copy of the row with a problem of this code, in place of any that it has."""
     message = _PROBLEMS[code].format(line=row.line)
     return row._replace(problem=RowError(row.line, "", code, message))
 

@@ -278,7 +278,11 @@ def _fill_merged(
 def _write_lines(
     rows: Iterator[list[Any]], first: int, forms: Iterator[_Place], delimiter: str
 ) -> Iterator[bytes]:
-    """Yield a line for each row; the cells begin in the column `first`. `forms`: by row."""
+    """Yield each row as a line of CSV in UTF-8, a blank one as an empty line.
+
+    The cells begin in the column `first`. `forms`: (row, column, text or format) of numbers, by
+    row.
+    """
     by_row = groupby(forms, key=itemgetter(0))
     next_at, following = next(by_row, (-1, ()))
     for at, row in enumerate(rows):

@@ -185,16 +185,19 @@ def part(amount: Decimal, percents: Decimal, shop: Shop) -> Decimal:
 
 
 def currency(cell: str, shop: Shop) -> str:
-    """Return the shop's currency. Raises BadCell for any other."""
+    """Return the shop's currency, if the cell is its code in whatever case.
+
+    Raises BadCell for any other.
+    """
     if cell.upper() != shop.currency:
         raise _other_currency(cell, shop)
     return shop.currency
 
 
 def stock(cell: str, decimal: str = "") -> int:
-    """Parse a stock, which is 0 for a number below zero (sold before it was counted).
+    """Parse a number of pieces; below zero (sold before it was counted) it is 0. Raises BadCell.
 
-    `decimal`, and what is raised: as of `parse_whole`.
+    `decimal`: as of `parse_whole`.
     """
     return max(parse_whole(cell, decimal), 0)
 

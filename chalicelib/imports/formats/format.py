@@ -117,7 +117,10 @@ class Format:
 
     @classmethod
     def fits(cls, columns: Sequence[str]) -> bool:
-        """Return whether a file with these columns certainly has this format."""
+        """Return whether a file with these columns certainly has this format.
+
+        It does if it has the columns of one of its `signs`; others may be missing.
+        """
         plain_names = {plain(column) for column in columns}
         return any(
             all(map(plain, sign)) and {*map(plain, sign)} <= plain_names for sign in cls.signs
@@ -294,11 +297,11 @@ class Format:
         draft.read_cell(row, "currency", lambda code: reading.currency(code, draft.shop))
 
     def read_images(self, draft: Draft, row: Row) -> None:
-        """Add the pictures of a row to its product."""
+        """Add the pictures of a row to its product, with the row's text for a single one."""
         draft.add_images(row, alt=row["imageAlt"], read=self.readings.get("image", reading.urls))
 
     def fill_variant(self, draft: Draft, variant: DraftVariant, row: Row) -> None:
-        """Set a variant's SKU, prices, barcode, cost and stock from its row."""
+        """Set a variant's SKU, prices, barcode, cost and stock from cells that are not blank."""
         variant.set_from_cell("sku", "sku")
         self.set_prices(draft, variant, row)
         variant.put_extras()

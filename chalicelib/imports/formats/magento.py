@@ -106,7 +106,7 @@ class Magento(Format):
     sku_names_product = True
 
     def product_key(self, cells: list[str]) -> str:
-        """Return the key of a row: its SKU, else what names it otherwise."""
+        """Return the key of a row: its SKU as it is; without one, as other formats."""
         return self.sheet.cell(cells, "sku") or super().product_key(cells)
 
     def is_of_row_above(self, above: list[str], cells: list[str]) -> bool:
@@ -194,9 +194,9 @@ class Magento(Format):
             draft.set(row, "visibility", "published", shown)
 
     def set_stock(self, variant: DraftVariant, row: Row) -> None:
-        """Set a variant's stock, None if it is not managed.
+        """Set a variant's stock from its cell; None if the row says that it is not managed.
 
-        It is managed if the row says so, or that the shop's default counts.
+        A row of which the shop's default counts does not say so.
         """
         variant.set_stock_unless_untracked(
             row["managed"] == "0" and row["configured"] != "1", "managed"

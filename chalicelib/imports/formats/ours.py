@@ -197,9 +197,10 @@ class Ours(Format):
 
 
 def _mark_own_rows(rows: Sequence[Row]) -> None:
-    """Mark the rows that are the product's own.
+    """Set `is_own` of each row: whether it is the product's own, and no variant's.
 
-    Others name its SKU as their parent's, or have the single values that an option of it lists.
+    It is if others name its SKU as their parent's, or have the single values that an option of it
+    lists.
     """
     parents = {row["parentSku"] for row in rows if row["parentSku"] != row["sku"]}
     values = Counter((c, v.casefold()) for row in rows for c, v in row.texts_of("option"))
@@ -218,7 +219,10 @@ def _mark_own_rows(rows: Sequence[Row]) -> None:
 
 
 def _title_by_sku(draft: Draft, row: Row) -> str | None:
-    """Return the title of the variant that a row knows by its SKU alone."""
+    """Return the title of the variant that a row names by nothing but its SKU; None for other rows.
+
+    None also if no row gives a variant that SKU.
+    """
     if not row["sku"] or row.has_any(("slug", "name", "parentSku", *_OF_VARIANT)):
         return None
     named = (each for each in draft.rows if each["variantSku"] == row["sku"])

@@ -13,7 +13,7 @@ from chalicelib.imports.csv.faults import RowError
 from chalicelib.imports.csv.rows import CsvRow
 from chalicelib.imports.formats import cells
 from chalicelib.imports.formats.cells import BadCell, Shop, is_spoilt, text
-from chalicelib.imports.formats.sheet import Row, Sheet, unreadable
+from chalicelib.imports.formats.sheet import Row, Sheet, find_row_error
 from chalicelib.imports.formats.synonyms import TOTALS
 from chalicelib.products.schemas import MOST_VARIANTS, is_picture
 from chalicelib.values import slugs
@@ -107,14 +107,14 @@ class Draft:
         self._images: dict[str, dict[str, object]] = {}
         self._tags: dict[str, None] = {}
         for row in rows:
-            problem = row.problem or unreadable(sheet, row)
+            problem = row.problem or find_row_error(sheet, row)
             if problem:
                 self.product.errors.append(problem)
             else:
                 self._add_row(Row(sheet, row))
 
     def _add_row(self, row: Row) -> None:
-        """Add a row; one that seems to be the sum of a list becomes an error."""
+        """Add a row to `rows`, but one that seems to be the sum of a list becomes an error."""
         named = [row[field] for field in _NAMES if row[field]]
         if len(named) == 1 and named[0].casefold().strip(" :.") in TOTALS:
             message = f'"{named[0]}" seems to be the sum of a list, not a product.'

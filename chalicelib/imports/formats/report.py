@@ -67,7 +67,7 @@ def template() -> bytes:
     return codecs.BOM_UTF8 + b"".join(_lines([COLUMNS, *rows], ","))
 
 
-def written_with(delimiter: str) -> str:
+def report_delimiter(delimiter: str) -> str:
     """Return the delimiter of a report about a file with that one: the same, or a comma.
 
     A file with a `sep=` line, which the report does not have, may have any other.
@@ -75,7 +75,7 @@ def written_with(delimiter: str) -> str:
     return delimiter if delimiter in DELIMITERS else ","
 
 
-def numbers(form: FileFormat, are_of_source: bool) -> Callable[[CsvRow], int]:
+def make_numbering(form: FileFormat, are_of_source: bool) -> Callable[[CsvRow], int]:
     """Return a function from a row to the number that is shown for it: its line in the file.
 
     If the file is itself a report of an earlier job (`are_of_source`), it is the number in the
@@ -106,7 +106,7 @@ def report(
     imported. What a spreadsheet would run is escaped (`sheet.py`). `number`: of a row.
     """
     width = len(form.header)
-    delimiter = written_with(form.delimiter)
+    delimiter = report_delimiter(form.delimiter)
     # If the file was itself an error report, its error columns are replaced.
     own = [at for at, name in enumerate(form.header) if plain(name) not in _REMARKS]
     header = [*(form.header[at] for at in own), *REPORT_COLUMNS]

@@ -185,7 +185,7 @@ def escape_formula(text: str) -> str:
 
 
 def unescape_formula(text: str) -> str:
-    """Return a cell of a report as the file had it."""
+    """Return a cell of a report as the file had it: without one mark that `escape_formula` adds."""
     return text[1:] if text[:1] == "'" and _RUNS.match(text) else text
 
 
@@ -243,7 +243,10 @@ def is_other_measure(mark: str, currency: str) -> bool:
 
 @lru_cache(4096)
 def pattern(column: str) -> re.Pattern[str] | None:
-    """Return the pattern of a column with `{n}` or `{*}` in its name; None for any other."""
+    """Return the compiled pattern of a column with `{n}` or `{*}` in its name.
+
+    None for other names. It matches plain names; a group is what is in the hole.
+    """
     pieces = _HOLE.split(column)
     if len(pieces) == 1:
         return None
@@ -275,8 +278,12 @@ def _number(hole: str) -> int:
     return int(hole) if hole.isdecimal() else 0
 
 
-def unreadable(sheet: Sheet, row: CsvRow) -> RowError | None:
-    """Return the error that makes a row unreadable, such as too many cells; None if none does."""
+def find_row_error(sheet: Sheet, row: CsvRow) -> RowError | None:
+    """Return the error that makes a row unreadable; None if none does.
+
+    It has too many or too few cells, an error of a spreadsheet in a column that is read, or bytes
+    that are no text; or it is a report's row that says so.
+    """
     cells, width = row.cells, len(sheet.header)
     if sheet.is_report and (code := sheet.cell(cells, _CODE)) in _NOT_READ:
         message = "The row could not be read, and is shown as it was: fix it and clear this cell."

@@ -22,7 +22,7 @@ _LAST = 1 << 30  # for pictures without a position
 
 
 def _status(cell: str) -> str:
-    """Return the status of a cell; "unlisted" is ACTIVE."""
+    """Return the status of a cell; "unlisted" is ACTIVE. Raises BadCell for an unknown one."""
     return "ACTIVE" if cell.casefold() == "unlisted" else reading.status(cell)
 
 

@@ -12,7 +12,7 @@ from chalicelib import threads
 from chalicelib.imports import files, store
 from chalicelib.imports.csv.faults import RowError
 from chalicelib.imports.csv.rows import CsvRow
-from chalicelib.imports.formats.report import numbers, report
+from chalicelib.imports.formats.report import make_numbering, report
 from chalicelib.imports.model import ImportJob
 from chalicelib.imports.upsert import FileProduct
 from chalicelib.values.batches import batches
@@ -25,7 +25,7 @@ def put_errors(job: ImportJob, faulty: Iterable[FileProduct]) -> None:
 
     Their rows are numbered as in the first file, if the job's file is a report.
     """
-    number = numbers(job.format, job.has_numbers_of_source)
+    number = make_numbering(job.format, job.has_numbers_of_source)
     errors = []
     for product in faulty:
         shown = {row.line: number(row) for group, _ in product.failed for row in group}
@@ -45,7 +45,7 @@ def put_failed_rows(
     """
     if not any(rows for rows, _ in failed):
         return False  # a product that is too large has none
-    _, *pieces = report(job.format, failed, numbers(job.format, job.has_numbers_of_source))
+    _, *pieces = report(job.format, failed, make_numbering(job.format, job.has_numbers_of_source))
     files.put_kept(job.id, _name_part(chunk), b"".join(pieces))
     return True
 
