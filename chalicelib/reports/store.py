@@ -12,7 +12,7 @@ from typing import Final
 from chalicelib import aws
 from chalicelib.exports.store import place, table
 from chalicelib.jobs.model import Job
-from chalicelib.reports.model import MOST_ROWS, CsvStyle, ReportBy
+from chalicelib.reports.model import MOST_ROWS, CsvStyle
 from chalicelib.reports.sums import COSTS, COUNTS, Sums, columns_of
 from chalicelib.values import money
 
@@ -49,18 +49,13 @@ def write_report(job: Job, sums: Sums) -> int:
     totals = _render_values(sums, sums.totals)
     report = {"columns": sums.columns, "rows": rows, "totals": totals, "truncated": truncated}
     _put_object(job, "json", json.dumps(report, ensure_ascii=False))
-    by = job.request["by"]
-    names = ["label"] if by == ReportBy.PRODUCT else []  # any other key is what people call it
+    header = [job.request["by"], "label", *sums.columns]  # `label` stays: 1.0.0 has it
     lines = (
-        [
-            key,
-            *(sums.labels[key] for _ in names),
-            *map(_parse_cell, _render_values(sums, sums.rows[key]).values()),
-        ]
+        [key, sums.labels[key], *map(_parse_cell, _render_values(sums, sums.rows[key]).values())]
         for key in keys
     )
     separator = ";" if job.request.get("csv") == CsvStyle.SEMICOLON else ","
-    return _put_object(job, "csv", table([by, *names, *sums.columns], lines, separator), _CSV)
+    return _put_object(job, "csv", table(header, lines, separator), _CSV)
 
 
 def _parse_cell(value: int | str | None) -> Decimal | None:

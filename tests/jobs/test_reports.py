@@ -584,4 +584,4 @@ def test_a_report_that_crashes_anywhere_counts_each_order_once(
     assert (done["report"]["totals"]["orders"], done["report"]["totals"]["net"]) == (7, "7.70")
     text = file_of(done, "csv")
     assert text.count("\n") == 2
-    assert text[1:].startswith("source,orders,")  # only a product is not its key
+    assert text[1:].startswith("source,label,orders,")  # as release 1.0.0 has it
