@@ -17,10 +17,11 @@ from chalicelib.storage.conditions import Attr, all_of
 
 
 def merged_cell(kind: Kind, item: Item) -> tuple[str, dict[str, Decimal]]:
-    """Return the name of the current cell in which an item of a cell counts, and its numbers there.
+    """Return (name of the current cell in which an item counts, {attribute: number} there).
 
-    The name is without the shard; the numbers are by attribute. An item of a current cell keeps its
-    name and numbers. One of 1.0.0 also gives its `n` as the number of its value of the split facet.
+    The name is without the shard. An item of a current cell keeps its name and numbers. One of
+    1.0.0, whose cell has a value of the split facet in its name, gives its `n` also as the number
+    of that value.
     """
     cell = item["sk"].rsplit("#", 1)[0]
     facets = kind.cell_facets(cell)

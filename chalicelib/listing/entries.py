@@ -65,9 +65,9 @@ def change(
 def append(commit: Commit, kind: Kind, id: str, index: Index) -> None:
     """Add a new record's list entries and count to its commit, in a third of `change`'s time.
 
-    It is only for a record without words, further orders and measures, of a kind without `since`.
-    If it has too many of several values (`are_too_many`), it has an entry in their common list
-    instead of one for each.
+    It is only for a record without words and further orders, of a kind without `since`; its entries
+    have no measures. If it has too many of several values (`are_too_many`), it has an entry in
+    their common list instead of one for each.
     """
     if kind.are_too_many(index.several):
         index = replace(index, many=True)

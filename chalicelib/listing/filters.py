@@ -110,7 +110,10 @@ _Bound = Annotated[str, Field(max_length=40), AfterValidator(_check_period), des
 
 
 def _check_order_of_changes(value: str, info: ValidationInfo) -> str:
-    """Return the value if the list is in the order of changes. Raises ValueError."""
+    """Return the value if the field `sort` is updatedAt or -updatedAt, or is not sent.
+
+    Raises ValueError.
+    """
     if not str(info.data.get("sort", "updatedAt")).endswith("updatedAt"):
         raise ValueError("needs sort=updatedAt or sort=-updatedAt")
     return value

@@ -117,17 +117,17 @@ class Kind:
         return "|".join(["1", *map(cell_value, self.counted)])
 
     def values_counted(self, facets: Mapping[str, str]) -> list[str]:
-        """Return the `<facet>=<value>` under which a record with these facets has another cell.
+        """Return a `<facet>=<value>` for each value under which a record has another count cell.
 
         They are its values of the facets in `under`; "" has none.
         """
         return [f"{facet}={facets[facet]}" for facet in self.under if facets.get(facet)]
 
     def values_in_menus(self, facets: Mapping[str, str], several: Collection[str]) -> list[str]:
-        """Return the `@<facet>=<value>` under which menus count a record; [] if not of the shelf.
+        """Return an `@<facet>=<value>` for each value under which a menu counts a record.
 
-        `several`: its values of the facet with several. Too many (`are_too_many`) are in no menu:
-        who reads the menu adds them. "" has none.
+        [] if it is not of the shelf. `several`: its values of the facet with several. Too many
+        (`are_too_many`) are in no menu: who reads the menu adds them. "" has none.
         """
         if not self.menus or not self.combined[self.shelf].items() <= facets.items():
             return []

@@ -117,7 +117,7 @@ class Account:
 
     @property
     def refundable(self) -> Decimal:
-        """The money in hand that is not retained."""
+        """The money in hand, less what a CANCELLED order that is not closed retains of it."""
         retains = self.status is OrderStatus.CANCELLED and not self.is_closed
         return self.net - (self.retained if retains else NOTHING)
 

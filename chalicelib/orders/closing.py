@@ -72,7 +72,11 @@ def _refund_rest(
 
 
 def close_events(before: Order | None, after: Order) -> Iterator[tuple[str, dict[str, object]]]:
-    """Yield ("order.closed", data) if the order was closed, or keeps another amount since."""
+    """Yield ("order.closed", data) if the order was closed, or keeps another amount since.
+
+    Else nothing. The data are {closedAt, closedBy, closeReason, kept, status} with the order's
+    reference. A new order (`before` None) has none.
+    """
     closing = {name: after.fields[name] for name in ("closedAt", "closedBy", "closeReason", "kept")}
     if before and closing["kept"] not in {None, before.fields["kept"]}:
         yield "order.closed", {**order_reference(after), "status": after.status, **closing}

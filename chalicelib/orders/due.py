@@ -40,7 +40,7 @@ def list_due(order: Order | None) -> dict[str, DueOrder]:
 
 
 def count_items(before: Order | None, after: Order | None) -> int:
-    """Return how many items `write_entries` adds to a commit, at most."""
+    """Return how many items `write_entries` adds to a commit at most: two for each of the days."""
     days = {one.day for order in (before, after) for one in list_due(order).values()}
     return 2 * len(days)
 

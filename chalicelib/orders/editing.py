@@ -93,7 +93,11 @@ class Edit:
     moves: Moves
 
     def preview(self) -> dict[str, object]:
-        """Return the shape of EditPreview."""
+        """Return the shape of EditPreview: {before, after, lines, stock}.
+
+        `before` and `after` are sums; `stock` has by how much each variant's stock changes,
+        negative if the edit takes pieces.
+        """
         before, after = _sums_of(self.before), _sums_of(self.after)
         return {
             "before": before,
@@ -343,8 +347,9 @@ def _set_make(
 ) -> None:
     """Change whether a line is made: if so, its stock returns; if not, all of it is taken.
 
-    The line itself is changed: `make`, `taken`, `required`. What is wrong is added to `errors`, and
-    then it stays: pieces were shipped, or the variant is gone.
+    The line itself is changed: `make`, `taken`, `required`; nothing is `oversold` or `untaken` any
+    more. What is wrong is added to `errors`, and then it stays: pieces were shipped, or the variant
+    is gone.
     """
     id = line["variantId"]
     product = products.get(ids.product_of(id)) if id else None

@@ -185,7 +185,10 @@ def _with_first_payments(fields: StoredOrder, new: NewOrder, by: str, now: str) 
 
 
 def _with_paid_status(fields: StoredOrder) -> StoredOrder:
-    """Return the fields after a payment: PENDING becomes PAID if all, or the deposit, is paid."""
+    """Return the fields with the status PAID in place of PENDING, if all, or the deposit, is paid.
+
+    Otherwise the same. The paymentStatus stays.
+    """
     is_paid = fields["paymentStatus"] == PaymentStatus.PAID
     deposit = fields["deposit"]
     if fields["status"] == OrderStatus.PENDING and (is_paid or (deposit and deposit["isReached"])):
@@ -324,7 +327,10 @@ def apply_shipment_change(
 
 
 def apply_shipment_cancel(order: Order, id: str, reason: str | None, by: str, now: str) -> Order:
-    """Return the order after a shipment was cancelled. Raise NotFound, Conflict, Denied."""
+    """Return the order after a shipment was cancelled, with its history; the status stays.
+
+    Raise NotFound, Conflict, Denied.
+    """
     fields = shipments.cancel_shipment(order.fields, id, reason, now)
     return apply_growth(order, fields, by, now)
 
@@ -599,7 +605,13 @@ _EVENTS: Final[Mapping[str, str]] = {
 
 
 def events(before: Order | None, after: Order) -> Iterator[str]:
-    """Yield the names of the events of a new order, or of a change (docs/webhooks.md#events)."""
+    """Yield the names of the order's own events, first order.created or order.updated.
+
+    The former if it is new. Then order.paid and order.shipped when `paidAt` and `shippedAt` are
+    first set, and order.cancelled or order.refunded when the status, or the paymentStatus, becomes
+    so. A new order is never shipped or ended. Payments, edits and other parts have events
+    elsewhere.
+    """
     yield "order.updated" if before else "order.created"
     if after.fields["paidAt"] and not (before and before.fields["paidAt"]):
         yield "order.paid"

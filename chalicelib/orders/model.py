@@ -228,7 +228,7 @@ class Order(listing.Record):
 
     @property
     def is_settled(self) -> bool:
-        """Say whether its paymentStatus is REFUNDED, or it is closed: nothing of its price is owed.
+        """Whether its paymentStatus is REFUNDED, or it is closed: nothing of its price is owed.
 
         The order's `status` is not looked at.
         """

@@ -108,9 +108,10 @@ def _received_amount(account: Account, sent: str | None, tendered: Decimal | Non
 
 
 def settle_balance(fields: StoredOrder, by: str, now: str) -> StoredOrder:
-    """Return the fields with one more payment, of all that is due: paymentStatus PAID implies it.
+    """Return the fields with one more payment, of all that is due, marked as implied.
 
-    No payment is added if nothing is due. Raise Invalid.
+    The paymentStatus PAID that a client sends implies it. No payment is added if nothing is due.
+    Raise Invalid.
     """
     balance = Account.from_fields(fields).balance
     if balance <= 0:
@@ -122,7 +123,10 @@ def settle_balance(fields: StoredOrder, by: str, now: str) -> StoredOrder:
 def _new_payment(
     amount: Decimal, method: str, by: str, now: str, *, implied: bool = False
 ) -> Payment:
-    """Return a payment as stored. `implied`: a client only sent a paymentStatus."""
+    """Return a payment as stored: received and recorded now, not voided, without a reference.
+
+    `implied`: a client only sent a paymentStatus.
+    """
     return {
         "id": ids.new_id("pay"),
         "amount": money.render(amount),

@@ -42,7 +42,11 @@ class Pieces:
 
 
 def count_pieces(fields: Fields) -> dict[str, Pieces]:
-    """Return the pieces of each line of an order, by the line's id."""
+    """Return {line id: Pieces} of an order: shipped, withdrawn, still to ship, and returned.
+
+    Cancelled shipments do not count. Of an order that was closed, cancelled or refunded, nothing is
+    to ship.
+    """
     shipped, refunded, returned = Counter[str](), Counter[str](), Counter[str]()
     for shipment in valid_shipments(fields):
         shipped.update({line["lineItemId"]: int(line["quantity"]) for line in shipment["lines"]})
@@ -151,7 +155,10 @@ def lines_to_ship(fields: Fields) -> list[ShippedLine]:
 
 
 def new_shipment(id: str, lines: list[ShippedLine], number: str | None, now: str) -> ShownShipment:
-    """Return a shipment as a status implies it: one parcel if it has a tracking number."""
+    """Return a shipment as a status implies it: shipped now, not delivered, by nobody.
+
+    It has one parcel if it has a tracking number, else none.
+    """
     return {
         "id": id,
         "method": ShippingMethod.PARCEL,

@@ -162,7 +162,11 @@ def is_worked_on(order: Order) -> bool:
 
 
 def is_affected(before: Order | None, after: Order) -> bool:
-    """Return whether a change of an order may change its work, or what is shown of it."""
+    """Return whether a change of an order may change its work, or what is shown of it.
+
+    It may if a field of `_SEEN` differs, such as lines, refunds or the status; always for a new
+    order.
+    """
     return before is None or any(before.fields[name] != after.fields[name] for name in _SEEN)
 
 

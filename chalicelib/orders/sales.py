@@ -70,7 +70,10 @@ def compare_sales(first: date) -> listing.Recount:
     start, begin, orders = first.isoformat(), clock.iso(timezone.start_of_day(first)), 0
 
     def count_both() -> tuple[dict[_Cell, Decimal], dict[_Cell, dict[str, Decimal]]]:
-        """Return the numbers by the list of orders, and then the stored ones by shard."""
+        """Return the numbers by the list of orders, and then the stored ones, by (day, which).
+
+        The stored ones are by shard, too. `orders` is set to how many were read.
+        """
         nonlocal orders
         orders, counted = 0, defaultdict[_Cell, Decimal](Decimal)
         for entry in listing.walk_entries(KIND, ("status", "revenue"), begin):

@@ -823,7 +823,7 @@ class TakePayments(PaymentInput):
 
     @property
     def all_payments(self) -> list[PaymentInput]:
-        """Return the payments of the request: `payments`, or this one."""
+        """The payments of the request: `payments`, or this one alone."""
         return [self] if self.payments is None else self.payments
 
 
@@ -1275,9 +1275,10 @@ class ListOrders(listing.Dated):
     sort: Annotated[OrderSort, about("The order of the list.")] = OrderSort.NEWEST
 
     def accepted_values(self) -> dict[str, frozenset[str]]:
-        """Return the accepted values of each facet, with those that follow from other parameters.
+        """Return {facet: accepted texts}, with facets that follow from other parameters.
 
-        A shipping status is of some statuses alone, as what is due is of some payment statuses.
+        `excludeStatus` leaves the other statuses. What is due, and what is partly shipped, is in a
+        few statuses alone, which are added because they have lists. `produced` is a facet too.
         """
         where = super().accepted_values()
         if self.exclude_status:
@@ -1335,7 +1336,10 @@ class DueFilters(listing.Filters):
     to: Annotated[Day, about("The last day, of the shop.")] = ""
 
     def sort_range(self) -> listing.Range:
-        """Return the range of days that are both from `from_` to `to` and in the period `due`."""
+        """Return the range of days that are both from `from_` to `to` and in the period `due`.
+
+        "": no bound.
+        """
         first, end = self.from_, next_day(self.to) if self.to else ""
         if due := getattr(self, "due", None):
             start, stop = days_of(due, timezone.today())
@@ -1602,7 +1606,10 @@ class ListWork(DueFilters):
     product_id: Annotated[str, Field(max_length=60, description="Of one product.")] = ""
 
     def accepted_values(self) -> dict[str, frozenset[str]]:
-        """Return the accepted values of each facet; nobody is an empty assignee."""
+        """Return {facet: accepted texts}; the assignee `none` is "", nobody.
+
+        The state is a facet only of work that has ended: open work has a list of its own.
+        """
         where = super().accepted_values()
         if self.assignee == "none":
             where["assignee"] = frozenset({""})
@@ -1611,7 +1618,11 @@ class ListWork(DueFilters):
         return where
 
     def sort_range(self) -> listing.Range:
-        """Return the days by which open work is due; of other work, the time in which it ended."""
+        """Return the days by which open work is due, or the times in which other work ended.
+
+        Raise Invalid for `due` with work that has ended. Work without a day is in the range only if
+        no period is asked for, or `due` is NONE.
+        """
         if self.state is not WorkState.OPEN:
             if self.due:
                 raise Invalid.field("due", "invalid", "is of open work alone")

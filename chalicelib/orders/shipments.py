@@ -271,7 +271,7 @@ def _find_shipment(fields: StoredOrder, id: str) -> ShownShipment:
 def _replace_shipment(
     shipments: Iterable[ShownShipment], after: ShownShipment
 ) -> list[ShownShipment]:
-    """Return the shipments with `after` in place of the one with its id."""
+    """Return the shipments with `after` in place of the one with its id, if there is one."""
     return [after if one["id"] == after["id"] else one for one in shipments]
 
 

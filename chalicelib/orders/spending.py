@@ -62,7 +62,10 @@ def _count_part(part: int, parts: int) -> _Counts:
 
 
 def _load_part(part: int, parts: int) -> Iterator[Customer]:
-    """Yield the customers of one of `parts` parts, with their totals only."""
+    """Yield the customers of one of `parts` parts, loaded with their totals only.
+
+    The list of all customers is read, whatever the part.
+    """
     entries = listing.walk_entries(CUSTOMERS, ())
     ids = (entry["sk"].rpartition("#")[2] for entry in entries)
     wanted = (id for id in ids if zlib.crc32(id.encode()) % parts == part)

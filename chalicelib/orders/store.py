@@ -864,7 +864,10 @@ def change_work(
 
 
 def get_work(id: str) -> tuple[list[production.Card], str]:
-    """Return all work of an order, and its ETag. Raise NotFound, also if it is PENDING."""
+    """Read all work of an order, also what has ended; return it by its lines, and its ETag.
+
+    Raise NotFound, also if the order is PENDING.
+    """
     order = _read_for_change(id, ChangeRequest())
     if order.status == "PENDING":
         raise NotFound(f"There is no work of the order {id!r}: it begins when the order is PAID.")
