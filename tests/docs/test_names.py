@@ -15,8 +15,11 @@ PAGES = [
     if page.name != "CHANGELOG.md"  # which also names what is gone
 ]
 QUOTED = re.compile(r"`([^`\n]+)`")
-# A code or a state, an option of a command, a file.
-NAME = re.compile(r"[a-z]+(?:_[a-z0-9]+)+|[A-Z]+(?:_[A-Z]+)*|--[a-z][a-z-]+")
+# A code, a state, a field, an option of a command; an event or an action; a file.
+NAME = re.compile(
+    r"[a-z]+(?:_[a-z0-9]+)+|[A-Z]+(?:_[A-Z]+)*|[a-z]+(?:[A-Z][a-z0-9]*)+|--[a-z][a-z-]+"
+)
+KIND = re.compile(r"[a-z]+(?:_[a-z]+)*\.[a-z]+(?:_[a-z]+)*")
 FILE = re.compile(r"[\w.-]+(?:/[\w.-]+)*\.(?:py|js|mjs|css|yaml|json|toml|txt|html|asl\.json)")
 BELOW = ("", "docs", "chalicelib", "infra", "console", "console/src", "tests", "clients/python")
 # Of other systems, or invented for an example.
@@ -52,6 +55,17 @@ def test_each_code_state_and_option_in_a_page_is_in_the_code() -> None:
     named = {(page, text) for page, text in quoted() if NAME.fullmatch(text)}
     assert len(named) > 300
     assert sorted(pair for pair in named if pair[1] not in words()) == []
+
+
+def test_each_event_and_action_in_a_page_is_in_the_code() -> None:
+    ends = {"py", "js", "mjs", "css", "yaml", "json", "toml", "txt", "html", "md", "csv", "sh"}
+    named = {
+        (page, text)
+        for page, text in quoted()
+        if KIND.fullmatch(text) and text.rpartition(".")[2] not in ends
+    }
+    assert len(named) > 60
+    assert sorted(pair for pair in named if not set(pair[1].split(".")) <= words()) == []
 
 
 def test_each_file_that_a_page_names_is_there() -> None:
