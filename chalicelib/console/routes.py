@@ -155,8 +155,8 @@ def _policy(markup: str = "'none'") -> str:
             "default-src 'none'",
             "script-src 'self'",
             "style-src 'self'",
-            # Pictures of products are wherever the shop keeps them.
-            f"img-src 'self' https: data: {settings.pictures_origin()}",
+            # Pictures of products are wherever the shop keeps them, those of orders in S3.
+            f"img-src 'self' https: data: {settings.pictures_origin()} {uploads}".strip(),
             f"connect-src 'self' {uploads}".strip(),
             "base-uri 'none'",
             "form-action 'none'",

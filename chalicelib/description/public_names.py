@@ -84,6 +84,7 @@ _PATH_PARAMETERS: Final = {
     ("mappings", "name"): "Name of the saved mapping",
     ("orders", "id"): "Id of the order, `ord_…`",
     ("payments", "payment_id"): "Id of the payment, `pay_…`",
+    ("files", "file_id"): "Id of the file, `fil_…`",
     ("shipments", "shipment_id"): "Id of the shipment, `shp_…`",
     ("work", "line_item_id"): "Id of the line, `li_…`",
     ("products", "id"): "Id of the product, `prod_…`",

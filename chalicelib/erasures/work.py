@@ -24,6 +24,7 @@ from chalicelib.customers.model import Customer, phone_digits
 from chalicelib.erasures import jobs as requests
 from chalicelib.erasures import texts
 from chalicelib.facets import store as facets
+from chalicelib.files import store as files
 from chalicelib.imports import store as imports
 from chalicelib.jobs import store as jobs
 from chalicelib.jobs.model import KEPT_SECONDS, MOST_AT_ONCE, Job, RecordOutcome, RecordResult, Step
@@ -109,9 +110,10 @@ def _erase_orders(erasure: _Erasure) -> _Done:
     facts = [orders.facts_about(order, erasure.person) for order in page.records]
     person = erasure.learn(set().union(*facts))
     calls = [partial(orders.forget, order.id, person) for order in page.records]
+    endings = [partial(files.delete_files, order.id) for order in page.records]
     total = {} if erasure.after else {"total": page.total + 1}  # and the customer
     done = Step.combine(map(RecordResult.from_change, jobs.run_together(calls)), page.next, **total)
-    return done, Counter(orders=len(page.records))
+    return done, Counter(orders=len(page.records), files=sum(jobs.run_together(endings)))
 
 
 def _erase_customer(erasure: _Erasure) -> _Done:
@@ -155,6 +157,8 @@ def _erase_moved_orders(erasure: _Erasure, order_ids: Sequence[str]) -> Counter[
     former = [order for order in orders.load(order_ids) if not person.is_about(order.fields)]
     person = erasure.learn(set().union(*(orders.facts_about(one, person) for one in former)))
     changed["orders"] += sum(orders.forget(order.id, person) for order in former)
+    for order in former:
+        files.redact_files(order.id, person.redact)
     for id in order_ids:
         for page in _walk_entries({"recordId": id}):
             changed["audit"] += audit.clear(page.records, person)

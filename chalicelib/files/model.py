@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated, Any, ClassVar, Final
 
 from pydantic import AfterValidator, Field
@@ -14,10 +15,14 @@ from chalicelib.schemas import SEEN, Choice, Stripped, about, described_as, leng
 from chalicelib.storage.attributes import Fields
 
 SIZES: Final[Mapping[str, int]] = {"small": 160, "medium": 640, "large": 1_600}  # longest sides
+FILE_SIZES: Final = ("small", "large")  # of a picture among the files of an order
 LARGEST_PICTURE: Final = 20 << 20  # bytes
 MOST_PIXELS: Final = 50_000_000
 LONGEST_SIDE: Final = 16_000  # pixels
-KEPT_SECONDS: Final = 86_400  # of a picture that is not READY
+LARGEST_FILE: Final = 50 << 20  # bytes of a file of an order
+MOST_FILES: Final = 50  # of an order
+KEPT_SECONDS: Final = 86_400  # of a picture or a file that is not READY
+FILE_URL_SECONDS: Final = 600
 PICTURE_TYPES: Final = {"JPEG": "image/jpeg", "PNG": "image/png", "WEBP": "image/webp"}
 _ID: Final = "pic_[0-9A-Z]{26}"
 PICTURE_ID: Final = f"^{_ID}$"
@@ -30,6 +35,13 @@ class FileStatus(Choice):
     WAITING = "WAITING"
     READY = "READY"
     FAILED = "FAILED"
+
+
+class FileKind(Choice):
+    """IMAGE: a picture that browsers can show. FILE: any other file."""
+
+    IMAGE = "IMAGE"
+    FILE = "FILE"
 
 
 class FileError(Choice):
@@ -54,9 +66,10 @@ def _check_type(sent: str) -> str:
     raise PydanticCustomError("type_not_allowed", message)
 
 
-def _check_bytes(sent: int) -> int:
-    if sent > LARGEST_PICTURE:
-        raise PydanticCustomError("too_large", f"must be at most {LARGEST_PICTURE:,}")
+def check_bytes(most: int, sent: int) -> int:
+    """Return the size of a file that will be uploaded; refuse a larger one: a validator."""
+    if sent > most:
+        raise PydanticCustomError("too_large", f"must be at most {most:,}")
     return sent
 
 
@@ -119,7 +132,7 @@ class NewPicture(Stripped):
         int,
         Field(strict=True, ge=1, json_schema_extra={"maximum": LARGEST_PICTURE}),
         about("Exact size of the file; at most 20 MiB."),
-        AfterValidator(_check_bytes),
+        AfterValidator(partial(check_bytes, LARGEST_PICTURE)),
     ]
 
 

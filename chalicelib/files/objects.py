@@ -1,27 +1,41 @@
-"""The files of pictures in S3.
+"""Pictures, and files of orders, in S3.
 
 | bucket | key | |
 |---|---|---|
-| private | `uploads/<picture>` | what was uploaded; a rule deletes it after a day |
+| private | `uploads/<picture>`, `uploads/<order>/<file>` | uploads; a rule ends them after a day |
 | private | `pictures/<picture>` | the original of a picture that is READY |
+| private | `files/<order>/<file>/{original,small,large}` | a file of an order that is READY |
 | public | `<picture>/<size>.webp` | what browsers show |
 
-Keys contain no text of clients. The original is written first and deleted last: a list of originals
-has each picture that anything is stored of.
+What follows `uploads/` is an upload's place, such as `pic_…` or `ord_…/fil_…`. Keys contain no text
+of clients. The original of a picture is written first and deleted last: a list of originals has
+each picture that anything is stored of.
 """
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime
+from itertools import chain, groupby
 from typing import Any, Final
+from urllib.parse import quote
 
 from chalicelib import aws, settings
-from chalicelib.files.model import SIZES, UploadForm, rendition_name
+from chalicelib.files.model import (
+    FILE_SIZES,
+    FILE_URL_SECONDS,
+    SIZES,
+    UploadForm,
+    rendition_name,
+)
 from chalicelib.values import clock
+from chalicelib.values.batches import batches
 
 URL_SECONDS: Final = 3_600
 _UPLOADS: Final = "uploads/"
 _ORIGINALS: Final = "pictures/"
+_FILES: Final = "files/"
+_DELETED_AT_ONCE: Final = 1_000  # keys of a call (AWS)
+_DOWNLOADED: Final = "application/octet-stream"  # the type of any file: no browser runs or shows it
 PUBLISHED: Final = {
     "ContentType": "image/webp",
     "CacheControl": "public, max-age=31536000, immutable",
@@ -32,16 +46,20 @@ class UploadGone(Exception):
     """The uploaded file was deleted."""
 
 
-def picture_of_key(key: str) -> str:
-    """Return the id of the picture that an upload belongs to."""
+class NotDeleted(Exception):
+    """S3 did not delete an object, for the reason with this code."""
+
+
+def place_of_key(key: str) -> str:
+    """Return the place of the upload with a key of S3."""
     return key.removeprefix(_UPLOADS)
 
 
-def upload_form(picture_id: str, size: int) -> UploadForm:
+def upload_form(place: str, size: int) -> UploadForm:
     """Return a form with which anyone uploads a file of `size` bytes, for an hour."""
     form = _s3().generate_presigned_post(
         Bucket=settings.bucket(),
-        Key=_UPLOADS + picture_id,
+        Key=_UPLOADS + place,
         Conditions=[["content-length-range", size, size]],
         ExpiresIn=URL_SECONDS,
     )
@@ -49,23 +67,23 @@ def upload_form(picture_id: str, size: int) -> UploadForm:
     return {"url": form["url"], "fields": form["fields"], "expiresAt": expires}
 
 
-def read_upload(picture_id: str) -> tuple[bytes, str]:
+def read_upload(place: str) -> tuple[bytes, str]:
     """Return an uploaded file and its ETag. Raises UploadGone."""
     with aws.raising_if_gone(UploadGone):
-        reply = _s3().get_object(Bucket=settings.bucket(), Key=_UPLOADS + picture_id)
+        reply = _s3().get_object(Bucket=settings.bucket(), Key=_UPLOADS + place)
     return reply["Body"].read(), str(reply["ETag"])
 
 
 def list_uploads(before: datetime) -> Iterator[str]:
-    """Yield the ids of the pictures whose upload is older than that."""
+    """Yield the places of the uploads that are older than that."""
     for found in _list_objects(_UPLOADS):
         if found["LastModified"] < before:
-            yield picture_of_key(found["Key"])
+            yield place_of_key(found["Key"])
 
 
-def repeat_upload(picture_id: str) -> None:
+def repeat_upload(place: str) -> None:
     """Copy an upload onto itself, if it is still there: S3 then sends its event again."""
-    bucket, key = settings.bucket(), _UPLOADS + picture_id
+    bucket, key = settings.bucket(), _UPLOADS + place
     with suppress(UploadGone), aws.raising_if_gone(UploadGone):
         _s3().copy_object(
             Bucket=bucket,
@@ -98,6 +116,65 @@ def delete_picture_files(picture_id: str) -> None:
 def list_originals() -> Iterator[str]:
     """Yield the ids of all pictures of which something is stored."""
     return (found["Key"].removeprefix(_ORIGINALS) for found in _list_objects(_ORIGINALS))
+
+
+# --- Files of orders ------------------------------------------------------------------------------
+
+
+def store_file(place: str, original: bytes, renditions: Mapping[str, bytes]) -> None:
+    """Store a file of an order, and what was rendered of it, WebP by size, if it is a picture."""
+    for size, data in renditions.items():
+        _put_file(f"{place}/{size}", data, ContentType=PUBLISHED["ContentType"])
+    # Also whoever finds another way to it gets a download.
+    _put_file(
+        f"{place}/original", original, ContentType=_DOWNLOADED, ContentDisposition="attachment"
+    )
+
+
+def _put_file(name: str, data: bytes, **options: str) -> None:
+    _s3().put_object(Bucket=settings.bucket(), Key=_FILES + name, Body=data, **options)
+
+
+def file_urls(place: str, name: str, *, is_image: bool) -> dict[str, str | None]:
+    """Return the shape of FileUrls. The original is a download under its name, of no type.
+
+    In Lambda the credentials that sign may end before the addresses do, and do not say when: a
+    client that gets 403 reads the file again.
+    """
+    download = {
+        "ResponseContentDisposition": f"attachment; filename*=UTF-8''{quote(name, safe='')}",
+        "ResponseContentType": _DOWNLOADED,
+    }
+    shown = {size: _sign(f"{place}/{size}") if is_image else None for size in FILE_SIZES}
+    return {**shown, "original": _sign(f"{place}/original", **download)}
+
+
+def _sign(name: str, **options: str) -> str:
+    """Return an address of an object of an order's file that leads to it for ten minutes."""
+    address: str = _s3().generate_presigned_url(
+        "get_object",
+        Params={"Bucket": settings.bucket(), "Key": _FILES + name, **options},
+        ExpiresIn=FILE_URL_SECONDS,
+    )
+    return address
+
+
+def delete_files(place: str) -> None:
+    """Delete all objects of a file, `<order>/<file>`, or of all files of an order, `<order>`."""
+    found = chain.from_iterable(_list_objects(below + place) for below in (_FILES, _UPLOADS))
+    for some in batches(found, _DELETED_AT_ONCE):
+        keys = [{"Key": each["Key"]} for each in some]
+        reply = _s3().delete_objects(
+            Bucket=settings.bucket(), Delete={"Objects": keys, "Quiet": True}
+        )
+        if errors := reply.get("Errors"):
+            raise NotDeleted(errors[0]["Code"])
+
+
+def list_files() -> Iterator[str]:
+    """Yield the places, `<order>/<file>`, of all files of orders of which something is stored."""
+    names = (found["Key"].removeprefix(_FILES) for found in _list_objects(_FILES))
+    return (place for place, _ in groupby(names, lambda name: name.rpartition("/")[0]))
 
 
 def _list_objects(prefix: str) -> Iterator[dict[str, Any]]:

@@ -1,10 +1,11 @@
 """The worker that renders uploads, and the sweep of those whose event was lost.
 
 It may stop at any line, run twice or late, or run at the same time as another: the objects that it
-writes to S3 belong to one picture, and only its record, which becomes READY once, makes them seen.
+writes to S3 belong to one picture or file, whose record, which becomes READY once, makes them seen.
 """
 
 import json
+from contextlib import suppress
 from datetime import timedelta
 from typing import Final
 
@@ -12,7 +13,7 @@ from typing_extensions import TypedDict
 
 from chalicelib import telemetry
 from chalicelib.files import objects, store
-from chalicelib.files.model import FileStatus
+from chalicelib.files.model import FILE_SIZES, LARGEST_PICTURE, FileKind
 from chalicelib.sqs import Handled, Received, handle_each
 from chalicelib.values import clock
 from chalicelib.values.batches import batches
@@ -36,17 +37,16 @@ def render_uploads(event: RenderEvent) -> Handled:
 
 
 def _render_upload(message: str) -> None:
-    """Render the object of an event of S3, if a picture waits for it."""
-    picture_id = objects.picture_of_key(json.loads(message)["detail"]["object"]["key"])
-    picture = store.load_pictures([picture_id]).get(picture_id)
-    if picture is None or picture.status is not FileStatus.WAITING:
+    """Render the object of an event of S3, if a picture or a file of an order waits for it."""
+    place = objects.place_of_key(json.loads(message)["detail"]["object"]["key"])
+    if not store.find_waiting([place]):
         return  # deleted, expired, or a form that was used twice
     try:
-        data, etag = objects.read_upload(picture_id)
-        if store.claim_upload(picture_id, etag):
-            _render_picture(picture_id, data)
+        data, etag = objects.read_upload(place)
+        if store.claim_upload(place, etag):
+            (_keep_file if "/" in place else _render_picture)(place, data)
     except objects.UploadGone:
-        telemetry.warning("upload is gone", pictureId=picture_id)
+        telemetry.warning("upload is gone", upload=place)
 
 
 def _render_picture(picture_id: str, data: bytes) -> None:
@@ -66,10 +66,28 @@ def _render_picture(picture_id: str, data: bytes) -> None:
         objects.delete_picture_files(picture_id)  # it was deleted meanwhile
 
 
+def _keep_file(place: str, data: bytes) -> None:
+    """Keep a file of an order. What is no picture that can be shown is a FILE."""
+    from chalicelib.files import images
+
+    renditions: dict[str, bytes] = {}
+    found: dict[str, object] = {"kind": FileKind.FILE.value}
+    if len(data) <= LARGEST_PICTURE:
+        with suppress(images.NoPicture):
+            kind, width, height, every = images.render_picture(data)
+            renditions = {size: every[size] for size in FILE_SIZES}
+            found = {"kind": FileKind.IMAGE.value, "contentType": kind}
+            found |= {"width": width, "height": height}
+    objects.store_file(place, data, renditions)
+    if store.finish_file(place, **found):
+        telemetry.info("file kept", upload=place, bytes=len(data), kind=found["kind"])
+    elif not store.find_files([place]):
+        objects.delete_files(place)  # it was deleted meanwhile
+
+
 def sweep_uploads() -> None:
-    """Let S3 send its event again for each upload that a picture still waits for."""
+    """Let S3 send its event again for each upload that a picture or a file still waits for."""
     for some in batches(objects.list_uploads(clock.now() - _LOST), _AT_ONCE):
-        for picture in store.load_pictures(some).values():
-            if picture.status is FileStatus.WAITING:
-                objects.repeat_upload(picture.id)
-                telemetry.warning("upload swept", pictureId=picture.id)
+        for place in sorted(store.find_waiting(some)):
+            objects.repeat_upload(place)
+            telemetry.warning("upload swept", upload=place)

@@ -1,28 +1,53 @@
-"""Pictures in the table.
+"""Pictures, and files of orders, in the table.
 
 | item | pk | sk |
 |---|---|---|
 | picture | `pic_…` | `picture` |
+| files of an order: `{version, files: {fil_…: file}}` | `files#ord_…` | `files` |
 
-WAITING becomes READY or FAILED once, and then stays. A picture that is not READY expires after a
-day. Its worker first claims it for the upload that it read (`etag`), so that a form that is used
-twice never shows a second file.
+WAITING becomes READY or FAILED once, and then stays; a file of an order never fails. What is not
+READY expires after a day. Its worker first claims it for the upload that it read (`etag`), so that
+a form that is used twice never shows a second file.
+
+The files of an order are beside it: `render_file` may touch them, and no orders. They are created
+with the condition that the order exists, and end in the commit that deletes it.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
-from typing import Final
+from typing import Any, Final, TypeVar
 
+from chalicelib import deadline
 from chalicelib.files import objects
-from chalicelib.files.model import KEPT_SECONDS, FileStatus, NewPicture, Picture, show_picture
-from chalicelib.problems import Conflict, Invalid, NotFound, Problem
+from chalicelib.files.model import (
+    FILE_URL_SECONDS,
+    KEPT_SECONDS,
+    FileKind,
+    FileStatus,
+    NewPicture,
+    Picture,
+    show_picture,
+)
+from chalicelib.problems import Busy, Conflict, Invalid, NotFound, Problem
 from chalicelib.storage import outbox, table
-from chalicelib.storage.attributes import Key
+from chalicelib.storage.attributes import Fields, Item, Key
 from chalicelib.storage.commit import Commit
 from chalicelib.storage.conditions import Attr, Condition
 from chalicelib.values import clock, ids
+from chalicelib.values.compact_json import encode
+
+Files = dict[str, Fields]
+T = TypeVar("T")
 
 _WAITS: Final = Attr("status").eq(FileStatus.WAITING)
+# Of the files of an order, which each change of one writes: bytes.
+LARGEST_FILES: Final = 100_000
+# What a file has while it is WAITING, and nobody sees.
+_OF_WAITING: Final = frozenset({"expiresAt", "etag", "orderNumber", "customerId"})
+_ANNOUNCED: Final = (
+    *("id", "orderId", "orderNumber", "customerId", "lineItemId", "contentType", "bytes"),
+    *("kind", "width", "height"),
+)
 _IS_READY: Final = Attr("status").eq(FileStatus.READY)
 
 
@@ -46,7 +71,8 @@ def load_pictures(picture_ids: Iterable[str]) -> dict[str, Picture]:
 
 
 # For other slices, which use this module alone.
-list_stored, delete_files = objects.list_originals, objects.delete_picture_files
+list_stored, delete_picture_files = objects.list_originals, objects.delete_picture_files
+list_stored_files, delete_objects = objects.list_files, objects.delete_files
 
 
 def get_picture(picture_id: str) -> Picture:
@@ -91,12 +117,6 @@ def delete_picture(picture: Picture, when: Condition = table.present) -> bool:
 def delete_unused(picture: Picture) -> bool:
     """Delete the record of a picture unless a product took it since; return whether it went."""
     return delete_picture(picture, Attr("unusedSince").eq(picture.unused_since))
-
-
-def claim_upload(picture_id: str, etag: str) -> bool:
-    """Note which upload a waiting picture is rendered from; return False if it is another one."""
-    same = Attr("etag").not_exists() | Attr("etag").eq(etag)
-    return table.update_if(_picture_key(picture_id), _WAITS & same, assign={"etag": etag})
 
 
 def finish_picture(picture_id: str, **found: object) -> bool:
@@ -148,3 +168,180 @@ def _audit_entry(before: Picture | None, after: Picture | None) -> dict[str, obj
     assert picture is not None
     name = picture.fields["name"]
     return outbox.audit_entry("picture", picture.id, before, after, show=show_picture, name=name)
+
+
+# --- Uploads of both ------------------------------------------------------------------------------
+
+
+def find_waiting(places: Iterable[str]) -> set[str]:
+    """Return those of these places of uploads for which a picture or a file waits."""
+    wanted = list(places)
+    pictures = load_pictures(wanted).values()
+    files = find_files(wanted).items()
+    return {
+        *(picture.id for picture in pictures if picture.status is FileStatus.WAITING),
+        *(place for place, file in files if _is_waiting(file)),
+    }
+
+
+def claim_upload(place: str, etag: str) -> bool:
+    """Note from which upload a waiting picture or file is made; return False if from another."""
+
+    def note_etag(commit: Commit, file: Fields) -> Fields:
+        """Return the file with the ETag, unless it has one."""
+        return {"etag": etag, **file}
+
+    if "/" in place:
+        claimed = _change_waiting(place, note_etag)
+        return claimed is not None and claimed["etag"] == etag
+    same = Attr("etag").not_exists() | Attr("etag").eq(etag)
+    return table.update_if(_picture_key(place), _WAITS & same, assign={"etag": etag})
+
+
+# --- Files of orders ------------------------------------------------------------------------------
+
+
+def _files_key(order_id: str) -> Key:
+    return f"files#{order_id}", "files"
+
+
+def place_of(file: Fields) -> str:
+    """Return the place of a file's upload and objects in S3."""
+    return f"{file['orderId']}/{file['id']}"
+
+
+def load_files(order_id: str) -> Files:
+    """Return the files of an order by id, oldest first; not what has expired."""
+    return _alive(table.get(_files_key(order_id)) if ids.may_be("ord", order_id) else None)
+
+
+def find_files(places: Iterable[str]) -> Files:
+    """Return those of the files at these places that exist, by place."""
+    wanted = {place for place in places if ids.may_be("ord", place)}
+    orders = sorted({place.partition("/")[0] for place in wanted})
+    items = table.batch_get(map(_files_key, orders)) if orders else {}
+    files = (file for item in items.values() for file in _alive(item).values())
+    return {place: file for file in files if (place := place_of(file)) in wanted}
+
+
+def _alive(item: Item | None) -> Files:
+    now, files = clock.unix(), item["files"] if item else {}
+    alive = {id: file for id, file in files.items() if file.get("expiresAt", now + 1) > now}
+    return dict(sorted(alive.items()))
+
+
+def _is_waiting(file: Fields) -> bool:
+    return bool(file["status"] == FileStatus.WAITING)
+
+
+def show_file(file: Fields) -> dict[str, object]:
+    """Return the shape of ShownFile, with new addresses if it is READY."""
+    shown = {name: file[name] for name in file.keys() - _OF_WAITING}
+    if _is_waiting(file):
+        return {**shown, "urls": None, "expiresAt": None}
+    is_image = file["kind"] == FileKind.IMAGE
+    urls = objects.file_urls(place_of(file), file["name"], is_image=is_image)
+    return {**shown, "urls": urls, "expiresAt": clock.iso(clock.seconds_from_now(FILE_URL_SECONDS))}
+
+
+def show_upload(file: Fields) -> dict[str, object]:
+    """Return the shape of FileUpload: the file, and a form that uploads it."""
+    form = objects.upload_form(place_of(file), int(file["bytes"]))
+    return {**show_file(file), "upload": form}
+
+
+def announced_file(file: Fields) -> dict[str, object]:
+    """Return the shape of AnnouncedFile, of a file that becomes READY."""
+    return {name: file[name] for name in _ANNOUNCED}
+
+
+def rewrite_files(order_id: str, revise: Callable[[Commit, Files], T]) -> T:
+    """Change the files of an order; return what `revise` returns.
+
+    `revise`: replaces, adds or removes files of those that it is given, and may add to the commit;
+    it is called again after a concurrent change. If it changes none, nothing is written. Raises
+    Busy.
+    """
+    for _ in deadline.attempts():
+        commit, item, (pk, sk) = Commit(), table.get(_files_key(order_id)), _files_key(order_id)
+        files = _alive(item)
+        done = revise(commit, files)
+        if files == _alive(item):
+            return done
+        version = int(item["version"]) if item else 0
+        commit.put(
+            {"pk": pk, "sk": sk, "version": version + 1, "files": files},
+            when=Attr("version").eq(version) if item else table.absent,
+        )
+        if commit.try_send():
+            return done
+    raise Busy
+
+
+def refuse_large_files(files: Files) -> None:
+    """Raise Invalid if the files of an order have too many bytes of names and notes."""
+    if len(encode(files).encode()) > LARGEST_FILES:
+        message = "The names and notes of this order's files are too long together."
+        raise Invalid(message, code="too_large")
+
+
+def finish_file(place: str, **found: object) -> bool:
+    """Make a waiting file READY; return whether it waited. `found`: what it is. Emit file.ready."""
+
+    def make_ready(commit: Commit, file: Fields) -> Fields:
+        """Return the file that is READY, and announce it."""
+        ready = {**file, **found, "status": FileStatus.READY.value}
+        commit.announce("file.ready", announced_file(ready))
+        return {name: value for name, value in ready.items() if name not in _OF_WAITING}
+
+    return _change_waiting(place, make_ready) is not None
+
+
+def _change_waiting(place: str, change: Callable[[Commit, Fields], Fields]) -> Fields | None:
+    """Write what `change` returns of a waiting file, and return it; None: it does not wait."""
+    order_id, _, file_id = place.partition("/")
+
+    def change_file(commit: Commit, files: Files) -> Fields | None:
+        """Replace the file among those of its order; return the new one."""
+        file = files.get(file_id)
+        if file is None or not _is_waiting(file):
+            return None
+        files[file_id] = change(commit, file)
+        return files[file_id]
+
+    return rewrite_files(order_id, change_file)
+
+
+def delete_with_order(commit: Commit, order_id: str) -> None:
+    """Add the end of an order's files to the commit that deletes it; their objects follow."""
+    commit.delete(_files_key(order_id))
+
+
+def delete_files(order_id: str) -> int:
+    """Delete all files of an order, their objects first; return how many they were."""
+    item = table.get(_files_key(order_id))
+    if item is None:
+        return 0
+    objects.delete_files(order_id)
+    table.delete(_files_key(order_id))
+    return len(item["files"])
+
+
+def redact_files(order_id: str, redact: Callable[[object], Any]) -> None:
+    """Replace names and notes of an order's files by what `redact` returns of them."""
+
+    def redact_texts(commit: Commit, files: Files) -> None:
+        """Replace the files by those with the new texts."""
+        for id, file in files.items():
+            files[id] = {**file, **{name: redact(file[name]) for name in ("name", "note")}}
+
+    rewrite_files(order_id, redact_texts)
+
+
+def sample_event_data(event: str) -> dict[str, object]:
+    """Return the `data` of an event about an invented file, for test events."""
+    found = {"kind": FileKind.IMAGE.value, "contentType": "image/jpeg", "width": 4032}
+    names = {"id": "fil", "orderId": "ord", "customerId": "cus", "lineItemId": "li"}
+    invented = {name: ids.new_id(prefix) for name, prefix in names.items()}
+    file = {**invented, **found, "orderNumber": "1001", "bytes": 1_834_021, "height": 3024}
+    return announced_file(file)

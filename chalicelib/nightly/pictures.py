@@ -1,5 +1,7 @@
 """The weekly look for pictures that no product shows. After 90 days they are deleted.
 
+So is, at once, what a crash left in S3 of files of orders that were deleted.
+
 The write of a product counts no references. A picture that it begins to show is marked as used
 before (`files/store.py`); one that it no longer shows is found here. Until that is deleted, an undo
 may show it again.
@@ -32,10 +34,23 @@ def delete_unused() -> None:
         for id in some:
             picture = found.get(id)
             if picture is None or _has_gone(picture, id in used):
-                files.delete_files(id)
+                files.delete_picture_files(id)
                 deleted += 1
+    lost = _delete_lost_files()
     took = (clock.now() - now).total_seconds()
-    telemetry.info("unused pictures deleted", deleted=deleted, used=len(used), seconds=took)
+    telemetry.info(
+        "unused pictures deleted", deleted=deleted, used=len(used), lostFiles=lost, seconds=took
+    )
+
+
+def _delete_lost_files() -> int:
+    """Delete what is stored of files that no order has; return how many they were."""
+    deleted = 0
+    for some in batches(files.list_stored_files(), _AT_ONCE):
+        for place in sorted({*some} - files.find_files(some).keys()):
+            files.delete_objects(place)
+            deleted += 1
+    return deleted
 
 
 def _find_used() -> set[str]:

@@ -2,8 +2,10 @@
 
 from chalice.app import Response
 
+from chalicelib.files.schemas import FileChange, FilesOfOrder, FileUpload, NewFile, ShownFile
+from chalicelib.files.store import show_file, show_upload
 from chalicelib.listing.external_ids import resolve_id
-from chalicelib.orders import carriers, store
+from chalicelib.orders import carriers, files, store
 from chalicelib.orders.model import show_order, show_shipment, show_transaction
 from chalicelib.orders.production import load_settings, save_settings, show_card
 from chalicelib.orders.schemas import (
@@ -458,6 +460,74 @@ def change_work(id: str, line_item_id: str) -> Response:
     card = store.change_work(id, line_item_id, body(WorkChange), caller().name, if_match())
     assert card.order.work
     return reply(200, show_card(card), etag=card.order.work.etag)
+
+
+@routes.get(
+    "/api/admin/orders/{id}/files",
+    "List the files of an order",
+    role=Role.READER,
+    answers={200: FilesOfOrder},
+)
+def list_files(id: str) -> Response:
+    """Photos, drawings, anything that belongs to an order. The addresses in `urls` end at
+    `expiresAt`, after ten minutes: list again for new ones.
+    """
+    return reply(200, {"data": list(map(show_file, files.list_files(id)))})
+
+
+@routes.post(
+    "/api/admin/orders/{id}/files",
+    "Upload a file of an order",
+    role=Role.STAFF,
+    body=NewFile,
+    answers={201: FileUpload},
+    headers=IDEMPOTENT,
+)
+def create_file(id: str) -> Response:
+    """Post a form to `upload.url` within the hour: all `upload.fields`, then `file`. Seconds later
+    the file is READY. An order has at most 50: 422 `too_many_files`; 422 `unknown_line`. A retry
+    with the same Idempotency-Key returns the same file with a new form. Emits file.ready once it
+    is READY.
+    """
+    new, repeatable = body_once(NewFile)
+    file_id = repeatable.begin_or_resume().id("fil", 0) if repeatable else None
+    return reply(201, show_upload(files.create_file(id, new, caller().name, file_id)))
+
+
+@routes.get(
+    "/api/admin/orders/{id}/files/{file_id}",
+    "Get a file of an order",
+    role=Role.READER,
+    answers={200: ShownFile},
+)
+def get_file(id: str, file_id: str) -> Response:
+    """One that is not READY within a day after its upload was asked for is deleted."""
+    return reply(200, show_file(files.get_file(id, file_id)))
+
+
+@routes.patch(
+    "/api/admin/orders/{id}/files/{file_id}",
+    "Change a file of an order",
+    role=Role.STAFF,
+    body=FileChange,
+    answers={200: ShownFile},
+    reads_first=True,
+)
+def change_file(id: str, file_id: str) -> Response:
+    """Its name, note and line. A file whose line is removed stays with the order."""
+    return reply(200, show_file(files.change_file(id, file_id, body(FileChange))))
+
+
+@routes.delete(
+    "/api/admin/orders/{id}/files/{file_id}",
+    "Delete a file of an order",
+    role=Role.STAFF,
+    answers={200: Deleted},
+)
+def delete_file(id: str, file_id: str) -> Response:
+    """At once: its addresses lead nowhere."""
+    files.delete_file(id, file_id)
+    return reply(200, {"id": file_id, "deleted": True})
 
 
 @routes.get(

@@ -17,6 +17,7 @@ from chalicelib import deadline, listing
 from chalicelib.customers import store as customers
 from chalicelib.customers.model import Customer, EmailTaken
 from chalicelib.customers.schemas import OrderCustomerInput
+from chalicelib.files import store as files
 from chalicelib.listing import external_ids
 from chalicelib.listing.counts import sum_counts
 from chalicelib.listing.lists import Lists
@@ -1013,7 +1014,15 @@ def delete(id: str, request: ChangeRequest) -> None:
     Pieces that were taken from the stock return, except those at the customer; none of an order
     that was SHIPPED. Emit order.deleted. Raise NotFound, PreconditionFailed.
     """
+    had = files.load_files(id)
     _rewrite(id, lambda before, gone: None, request)
+    if had:  # what a crash leaves of them is swept weekly
+        files.delete_objects(id)
+
+
+def require_order(commit: Commit, id: str) -> None:
+    """Add the condition that the order exists. Sending the commit raises NotFound."""
+    commit.check(_key(id), table.present, NotFound.for_id("order", id))
 
 
 def _return_nothing(before: Order, after: Order | None) -> dict[str, dict[str, int]]:
@@ -1155,7 +1164,7 @@ def _write(commit: Commit, before: Order | None, after: Order | None, action: st
     )
     others = transactions.count_items(before, after) + external_ids.count_writes(old_ids, new_ids)
     others += shipments.count_items(before, after) + due.count_items(before, after)
-    others += production.count_items(before, after)
+    others += production.count_items(before, after) + (after is None)  # its files
     words, changes = room.room_for_words(order.fields, others)
     RECORDS.write(
         commit,
@@ -1169,6 +1178,8 @@ def _write(commit: Commit, before: Order | None, after: Order | None, action: st
         room=changes,
     )
     external_ids.change(commit, order.id, old_ids, new_ids)
+    if after is None:
+        files.delete_with_order(commit, order.id)
     sales.count_sales(commit, before, after)
     transactions.write_entries(commit, before, after)
     shipments.write_entries(commit, before, after)
@@ -1202,8 +1213,6 @@ def _audit_entry(before: Order | None, after: Order | None, action: str) -> dict
     compared only if `action` is about it.
     """
     versions = [order for order in (before, after) if order]
-    owners = {order.customer_id for order in versions}
-    owners.update(*(order.fields["formerly"].values() for order in versions))
     return outbox.audit_entry(
         "order",
         versions[0].id,
@@ -1211,8 +1220,15 @@ def _audit_entry(before: Order | None, after: Order | None, action: str) -> dict
         show=_show_with_work if action == _WORK_UPDATED else show_order,
         action=action,
         number=versions[0].fields["number"],
-        customers=sorted(filter(None, owners)),
+        customers=list_owners(*versions),
     )
+
+
+def list_owners(*versions: Order) -> list[str]:
+    """Return the ids of the customers whose values may be in these versions of an order."""
+    owners = {order.customer_id for order in versions}
+    owners.update(*(order.fields["formerly"].values() for order in versions))
+    return sorted(filter(None, owners))
 
 
 def _show_with_work(order: Order) -> dict[str, object]:

@@ -24,7 +24,7 @@ _PERSONAL: Final = frozenset(
     {
         *("customer", "shippingAddress", "billingAddress", "note", "tags", "metadata"),
         *("externalId", "reference", "reason", "title", "specification"),
-        *("voidReason", "cancelReason", "closeReason", "blocked"),
+        *("voidReason", "cancelReason", "closeReason", "blocked", "files"),
     }
 )
 

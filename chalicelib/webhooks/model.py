@@ -57,6 +57,7 @@ class EventKind(Choice):
     SHIPMENT_CREATED = "shipment.created", "A part of an order, or all of it, was shipped."
     SHIPMENT_UPDATED = "shipment.updated", "A shipment was changed, or delivered."
     SHIPMENT_CANCELLED = "shipment.cancelled", "A shipment was cancelled: its pieces did not leave."
+    FILE_READY = "file.ready", "A file of an order was uploaded, and can be read."
     CUSTOMER_CREATED = "customer.created", "A customer was created."
     CUSTOMER_UPDATED = "customer.updated", "A customer was changed."
     CUSTOMER_DELETED = "customer.deleted", "A customer was deleted: as it was before."

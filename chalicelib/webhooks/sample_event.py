@@ -59,6 +59,10 @@ def sample(event: EventKind) -> dict[str, object]:
             from chalicelib.orders import store as orders
 
             return orders.sample_event_data(event.value)
+        case "file":
+            from chalicelib.files import store as files
+
+            return files.sample_event_data(event.value)
         case "customer":
             from chalicelib.customers import model, store
 

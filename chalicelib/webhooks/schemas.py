@@ -45,6 +45,7 @@ def event_shape(kind: EventKind) -> object:
     """Return the type, for the description, of the `data` of the kind's events."""
     # Imported only for the API's description.
     from chalicelib.customers.schemas import ShownCustomer
+    from chalicelib.files.schemas import AnnouncedFile
     from chalicelib.orders.schemas import (
         AnnouncedClosing,
         AnnouncedEdit,
@@ -66,6 +67,7 @@ def event_shape(kind: EventKind) -> object:
         "payment": AnnouncedPayment,
         "refund": AnnouncedRefund,
         "shipment": AnnouncedShipment,
+        "file": AnnouncedFile,
         "customer": ShownCustomer,
         "product": ShownProduct,
         EventKind.PRODUCT_UPDATED: UpdatedProduct,

@@ -71,7 +71,7 @@ class Tour(examples.Day):
 
     def rendered(self, picture: Any, data: bytes) -> Any:
         posted(picture["upload"], data)
-        path = f"/pictures/{picture['id']}"
+        path = examples.uploaded_path(picture)
         return self.until(lambda: (found := self.admin("GET", path))["status"] == "READY" and found)
 
     def until(self, done: Callable[[], Any]) -> Any:
@@ -259,7 +259,9 @@ class Tour(examples.Day):
         people = [{"email": f"{name}@example.com"} for name in ("may", "june")]
         may, june = (self.admin("POST", "/customers", one)["id"] for one in people)
         order = {"lineItems": [self._line], "customer": {"id": may}}
-        placed = self.admin("POST", "/orders", order, Idempotency_Key="may")["id"]
+        ordered = self.admin("POST", "/orders", order, Idempotency_Key="may")
+        placed = ordered["id"]
+        examples._files(self, ordered)
         self.admin("PATCH", f"/customers/{june}", {"email": None, "phone": "030 1234"})
         merge = self.admin("POST", f"/customers/{may}/merge", {"into": june})["jobId"]
         assert self.worked(merge)["updated"] == 1
@@ -270,7 +272,8 @@ class Tour(examples.Day):
         self.admin("POST", f"/customers/{june}/erase", Idempotency_Key=asked)
         erased = self.admin("POST", f"/customers/{june}/erase", Idempotency_Key=asked)
         touched = self.worked(erased["jobId"])["touched"]
-        assert touched["orders"] == touched["customers"] == 1 and touched["audit"] >= 2, touched
+        assert touched["orders"] == touched["customers"] == touched["files"] == 1, touched
+        assert touched["audit"] >= 2, touched
 
     def _dead_letters(self) -> None:
         """A dead letter ends its job."""
@@ -310,10 +313,13 @@ class Tour(examples.Day):
 
     def _schedules(self) -> None:
         self.invoke("check_counts")
-        # What a crash left of a picture, and one that no product shows.
+        # What a crash left of a picture and of a file; and a picture that no product shows.
         stray = {"Bucket": f"backroom-{STAGE}-000000000000-us-east-1", "Body": b""}
         client(self._stack.aws_endpoint, "s3").put_object(
             **stray, Key="pictures/pic_00000000000000000000000000"
+        )
+        client(self._stack.aws_endpoint, "s3").put_object(
+            **stray, Key="files/ord_00000000000000000000000000/fil_0/original"
         )
         data = examples.red_picture()
         new = {"name": "shirt.png", "contentType": "image/png", "bytes": len(data)}

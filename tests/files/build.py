@@ -8,6 +8,7 @@ from PIL import Image, ImageCms
 
 import app
 from chalicelib import aws, settings
+from tests.orders.build import ORDERS
 from tests.support.dynamodb_double import Double
 from tests.support.shop import Shop
 
@@ -73,6 +74,29 @@ class Darkroom:
         record = {"messageId": "1", "body": body}
         failed: list[Any] = app.render_file({"Records": [record]}, None)["batchItemFailures"]
         return failed
+
+    def attach(self, order: Any, data: bytes = b"0\nSECTION", **fields: Any) -> Any:
+        """A file of an order that waits for its upload."""
+        new = {"name": "ring.dxf", "bytes": len(data), **fields}
+        return self.shop.made(f"{ORDERS}/{order['id']}/files", new)
+
+    def attached(self, order: Any, data: bytes = b"0\nSECTION", **fields: Any) -> Any:
+        """A file of an order that is READY."""
+        waiting = self.attach(order, data, **fields)
+        self.put(waiting, data)
+        self.render(waiting)
+        return self.file(waiting)
+
+    def file(self, file: Any) -> Any:
+        return self.shop.read(f"{ORDERS}/{file['orderId']}/files/{file['id']}")
+
+    def files(self, order: Any) -> Any:
+        return self.shop.read(f"{ORDERS}/{order['id']}/files")["data"]
+
+    def kept(self) -> list[str]:
+        """The keys of what is stored of orders' files."""
+        found = self.stored(settings.bucket())
+        return sorted(key for key in found if key.startswith("files/"))
 
     def uploaded(self, data: bytes, **fields: Any) -> Any:
         """A picture, after its file was rendered or refused."""

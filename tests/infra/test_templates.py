@@ -76,13 +76,23 @@ def test_no_role_has_wildcard_actions_or_resources() -> None:
 def test_no_role_may_delete_a_table_or_files_but_pictures_and_one_may_scan() -> None:
     """The fan-out looks through the outbox for lost events."""
     able = {
-        (role, str(action), "pictures/*" in str(statement["Resource"]).lower())
+        (role, str(action), folder)
         for role, statement in statements()
         for action in listed(statement["Action"])
         if str(action) in {"dynamodb:DeleteTable", "dynamodb:Scan", "s3:DeleteObject"}
+        for resource in listed(statement["Resource"])
+        for folder in [str(resource).lower().rpartition(".arn}/")[2]]
     }
-    takes_off = {(role, "s3:DeleteObject", True) for role in ("ApiRole", *RENDERING)}
-    assert able == {("FanOutRole", "dynamodb:Scan", False), *takes_off}
+    deletes = {(role, folder) for role, action, folder in able if action == "s3:DeleteObject"}
+    assert {(role, action) for role, action, _ in able if action != "s3:DeleteObject"} == {
+        ("FanOutRole", "dynamodb:Scan")
+    }
+    own = {"files/*'}", "uploads/*'}"}
+    everything = {"pictures/*'}", "*'}", *own}  # "*" of the bucket of pictures
+    assert deletes == {
+        *((role, folder) for role in ("ApiRole", *RENDERING) for folder in everything),
+        *(("RunJobRole", folder) for folder in own),
+    }
 
 
 def test_every_function_has_its_own_role_and_a_log_with_retention() -> None:
@@ -143,8 +153,10 @@ def test_what_decodes_files_reads_nothing_of_the_shop() -> None:
     """A picture that takes over its decoder finds no orders, no customers and no keys."""
     granted = [one for role, one in statements() if role == "RenderFileRole"]
     tables = [one for one in granted if "dynamodb:" in str(one["Action"])]
-    assert [one["Condition"] for one in tables] == [
-        {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": ["pic_*"]}}
+    outbox = [one for one in tables if "Outbox" in str(one["Resource"])]
+    assert [one["Action"] for one in outbox] == [["dynamodb:PutItem"]]  # and reads none of it
+    assert [one["Condition"] for one in tables if one not in outbox] == [
+        {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": [key]}} for key in ("pic_*", "files#*")
     ]
     files = {str(one["Resource"]) for one in granted if "s3:GetObject" in listed(one["Action"])}
     assert files == {str({"Fn::Sub": "${Bucket.Arn}/uploads/*"})}

@@ -43,12 +43,13 @@ NOT_IN_A_SHOP: Final = {
 }
 
 
-NOT_IN_1_0_0: Final = {"menu#", "moved#"}
+NOT_IN_1_0_0: Final = {"files#", "menu#", "moved#"}
 # What is kept for good: the keys of its items, and what an erasure does to it.
 STAYS: Final = {
     r"cus_\w+ customer": "rewritten",
     r"ord_\w+ (order|work)": "rewritten",
     r"aud_\w+ audit": "rewritten",
+    r"files#ord_\w+ files": "deleted with their objects; of moved orders, mentions are removed",
     r"used#(order|customer)#": "those that mention the person are deleted",
     r"mappings ": "those that mention the person are deleted",
     r"job_\w+ job": "its request and its name are rewritten",
@@ -172,8 +173,8 @@ def test_each_file_ends_within_30_days() -> None:
     rules = bucket["LifecycleConfiguration"]["Rules"]
     days = {rule["Prefix"]: rule["ExpirationInDays"] for rule in rules if "Prefix" in rule}
     ends = {prefix for prefix, after in days.items() if after <= LONGEST.days}
-    of_products = {"pictures/"}  # deleted with their record
-    assert {f"{key.partition('/')[0]}/" for key in made()["files"]} - of_products == ends
+    recorded = {"pictures/", "files/"}  # deleted with their record
+    assert {f"{key.partition('/')[0]}/" for key in made()["files"]} - recorded == ends
 
 
 def kinds_of_code() -> set[str]:

@@ -115,12 +115,12 @@ class Day:
         app.plan_import({"detail": detail}, None)
 
     def rendered(self, picture: Any, data: bytes) -> Any:
-        """A picture after its upload."""
+        """A picture, or a file of an order, after its upload."""
         key = picture["upload"]["fields"]["key"]
         aws.client("s3").put_object(Bucket=settings.bucket(), Key=key, Body=data)
         body = json.dumps({"detail": {"object": {"key": key}}})
         self.handle({"function": "render_file", "body": body})
-        return self.admin("GET", f"/pictures/{picture['id']}")
+        return self.admin("GET", uploaded_path(picture))
 
     def worked(self, job: str) -> Any:
         """The job, after its queues are empty."""
@@ -245,6 +245,13 @@ def _keys(day: Day) -> None:
     day.admin("DELETE", f"/keys/{key['id']}")
 
 
+def uploaded_path(picture: Any) -> str:
+    """Where a picture, or a file of an order, is read."""
+    order = picture.get("orderId")
+    below = f"/orders/{order}/files" if order else "/pictures"
+    return f"{below}/{picture['id']}"
+
+
 def red_picture() -> bytes:
     """A PNG of 32 × 32 pixels, always the same."""
     header = struct.pack(">IIBBBBB", 32, 32, 8, 2, 0, 0, 0)
@@ -266,6 +273,18 @@ def _pictures(day: Day, shirt: Any) -> Any:
     other = day.rendered(day.admin("POST", "/pictures", new), data)
     day.admin("DELETE", f"/pictures/{other['id']}")
     return picture
+
+
+def _files(day: Day, order: Any) -> None:
+    """A photo of what an order is about; a second one is deleted."""
+    data, path = red_picture(), f"/orders/{order['id']}/files"
+    line = order["lineItems"][0]["id"]
+    new = {"name": "ring.png", "contentType": "image/png", "bytes": len(data), "lineItemId": line}
+    photo = day.rendered(day.admin("POST", path, new), data)
+    day.admin("PATCH", f"{path}/{photo['id']}", {"note": "Engraving inside"})
+    day.admin("GET", path)
+    other = day.rendered(day.admin("POST", path, new), data)
+    day.admin("DELETE", f"{path}/{other['id']}")
 
 
 def _catalogue(day: Day) -> Any:
@@ -380,6 +399,7 @@ def _work(day: Day) -> None:
     ring = {"title": "Ring", "price": "390.00", "quantity": 1, "make": True, "dueOn": "2026-12-18"}
     ring |= {"specification": [{"name": "Ring size", "value": "54"}]}
     order = day.admin("POST", "/orders", {"lineItems": [ring], "paymentStatus": "PAID"})
+    _files(day, order)
     path = f"/orders/{order['id']}"
     stages = day.admin("GET", "/settings/production")["stages"]
     day.admin("GET", f"{path}/work")
