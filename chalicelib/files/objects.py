@@ -145,7 +145,8 @@ def file_urls(place: str, name: str, *, is_image: bool) -> dict[str, str | None]
         "ResponseContentDisposition": f"attachment; filename*=UTF-8''{quote(name, safe='')}",
         "ResponseContentType": _DOWNLOADED,
     }
-    shown = {size: _sign(f"{place}/{size}") if is_image else None for size in FILE_SIZES}
+    webp = {"ResponseContentType": PUBLISHED["ContentType"]}
+    shown = {size: _sign(f"{place}/{size}", **webp) if is_image else None for size in FILE_SIZES}
     return {**shown, "original": _sign(f"{place}/original", **download)}
 
 

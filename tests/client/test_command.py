@@ -110,6 +110,25 @@ def test_pictures_are_added_after_those_of_a_product(
     assert change == {"images": [old, {"pictureId": "pic_1", "alt": "Cup"}]}
 
 
+def test_files_are_added_to_an_order(
+    counter: Answering, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    form = {"url": "https://files.example/", "fields": {}, "expiresAt": ""}
+    counter.answers["/orders/ord_1/files"] = {"id": "fil_1", "upload": form}
+    counter.answers["/"] = httpx.Response(204)
+    ready = {"id": "fil_1", "status": "READY", "kind": "FILE", "name": "ring.dxf"}
+    counter.answers["/orders/ord_1/files/fil_1"] = ready
+    (tmp_path / "ring.dxf").write_bytes(b"SECTION")
+    assert run("orders", "add-files", "ord_1", str(tmp_path / "ring.dxf"), "--note", "52") == 0
+    assert "fil_1" in capsys.readouterr().out
+    (new,) = (
+        json.loads(one.content)
+        for one in counter.requests
+        if "json" in one.headers.get("Content-Type", "")
+    )
+    assert (new["name"], new["bytes"], new["note"]) == ("ring.dxf", 7, "52")
+
+
 @pytest.mark.parametrize(
     ("during", "command", "says"),
     [

@@ -1,4 +1,4 @@
-import{$ as ne,Aa as Ie,C as Ae,U as M,V as Ee,Y as De,_ as ae,g as K,k as ke,p as Y,y as $e}from"./chunk-G3H3HUGN.js";import{A as ge,C as he,D as be,L as I,N as J,Q as x,V as we,W as ye,X as te,_ as E,a,aa as Se,b as O,ca as Oe,d as q,ea as ve,ja as Ne,ka as xe,ma as oe,na as H,va as V,x as A,z as fe}from"./chunk-NY6KP52X.js";var Ce=`/* What the pages of production show, and the part of an order: loaded with their script. */
+import{$ as ne,Aa as Ie,C as Ae,U as M,V as Ee,Y as De,_ as ae,g as K,k as ke,p as Y,y as $e}from"./chunk-7CJN575X.js";import{A as ge,C as he,D as be,L as I,N as J,Q as x,V as we,W as ye,X as te,_ as E,a,aa as Se,b as O,ca as Oe,d as q,ea as ve,ja as Ne,ka as xe,ma as oe,na as H,va as V,x as A,z as fe}from"./chunk-OUH6I2J4.js";var Ce=`/* What the pages of production show, and the part of an order: loaded with their script. */
 
 .board { display: grid; grid-auto-columns: minmax(13rem, 1fr); grid-auto-flow: column; gap: var(--s4); align-items: start; overflow-x: auto; }
 .board .empty { grid-column: 1 / -1; }

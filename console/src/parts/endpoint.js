@@ -25,6 +25,7 @@ const EVENTS = {
   "payment.created": "A payment was recorded",
   "payment.voided": "A payment was voided",
   "refund.created": "A refund was recorded",
+  "file.ready": "A file of an order was uploaded",
   "customer.created": "A customer was added",
   "customer.updated": "A customer was changed",
   "customer.deleted": "A customer was deleted",

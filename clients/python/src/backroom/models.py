@@ -55,6 +55,7 @@ EventKind: TypeAlias = Literal[
     "shipment.created",
     "shipment.updated",
     "shipment.cancelled",
+    "file.ready",
     "customer.created",
     "customer.updated",
     "customer.deleted",
@@ -83,6 +84,9 @@ FileError: TypeAlias = Literal[
     "not_an_image", "type_not_allowed", "too_many_pixels", "too_small", "damaged"
 ]
 """Why an uploaded file cannot be shown."""
+
+FileKind: TypeAlias = Literal["IMAGE", "FILE"]
+"""IMAGE: a picture that browsers can show. FILE: any other file."""
 
 FileStatus: TypeAlias = Literal["WAITING", "READY", "FAILED"]
 """WAITING: for its upload. READY: it can be shown. FAILED: `error` says why."""
@@ -291,6 +295,31 @@ class AnnouncedEdit(TypedDict):
     """Number of its order."""
     customer: OrderCustomer | None
     """The order's customer."""
+
+
+class AnnouncedFile(TypedDict):
+    """A file, as its event carries it: without texts that may name a person."""
+
+    id: str
+    """Identifier, `fil_…`."""
+    orderId: str
+    """Id of the order."""
+    orderNumber: str
+    """Number of the order."""
+    customerId: str | None
+    """The order's customer when the upload was asked for."""
+    lineItemId: str | None
+    """The line that it belongs to; null: the order."""
+    contentType: str
+    """Media type: of an IMAGE by its content, else as sent."""
+    bytes: int
+    """Size of the file."""
+    kind: FileKind
+    """By its content."""
+    width: int | None
+    """Pixels of an IMAGE, upright."""
+    height: int | None
+    """Pixels of an IMAGE, upright."""
 
 
 class AnnouncedPayment(TypedDict):
@@ -886,6 +915,21 @@ class CreateExport(TypedDict):
     """jsonl: a record a line, as the API shows it. Default: `csv`."""
     columns: NotRequired[ExportColumns | None]
     """Of a CSV of products. Default: `backroom`."""
+
+
+class CreateFile(TypedDict):
+    """The file that will be uploaded."""
+
+    name: str
+    """Name of the file."""
+    contentType: NotRequired[str]
+    """Media type: of an IMAGE by its content, else as sent."""
+    bytes: int
+    """Exact size of the file; at most 50 MiB."""
+    lineItemId: NotRequired[str | None]
+    """The line that it belongs to, perhaps removed since; null: the order."""
+    note: NotRequired[str | None]
+    """Free text about it."""
 
 
 class CreateImportUpload(TypedDict):
@@ -1601,6 +1645,118 @@ class FeedEvent(TypedDict):
     stock: NotRequired[dict[str, int | None]]
     """With `stock=true`: the current stock of the variants in `data`, or that its edit moved, by
     id; null is not tracked"""
+
+
+class File(TypedDict):
+    """A file of an order. Only the shop sees it."""
+
+    id: str
+    """Identifier, `fil_…`."""
+    orderId: str
+    """Id of the order."""
+    lineItemId: str | None
+    """The line that it belongs to, perhaps removed since; null: the order."""
+    status: FileStatus
+    """WAITING for its upload, or READY."""
+    name: str
+    """Name of the file."""
+    note: str | None
+    """Free text about it."""
+    contentType: str
+    """Media type: of an IMAGE by its content, else as sent."""
+    bytes: int
+    """Size of the file."""
+    kind: FileKind | None
+    """By its content; null: it is not READY."""
+    width: int | None
+    """Pixels of an IMAGE, upright."""
+    height: int | None
+    """Pixels of an IMAGE, upright."""
+    urls: FileUrls | None
+    """Where it is; null: it is not READY."""
+    expiresAt: str | None
+    """Until when the addresses lead to it."""
+    createdAt: str
+    """When the upload was asked for."""
+    createdBy: str
+    """Name of the API key that asked for it."""
+
+
+class FileChange(TypedDict):
+    """The fields of a PATCH: absent fields stay; null clears."""
+
+    name: NotRequired[str]
+    """Name of the file."""
+    lineItemId: NotRequired[str | None]
+    """The line that it belongs to, perhaps removed since; null: the order."""
+    note: NotRequired[str | None]
+    """Free text about it."""
+
+
+class FileReadyEvent(TypedDict):
+    """A file of an order was uploaded, and can be read."""
+
+    id: str
+    """Of the delivery: the same on every attempt. Use it to drop repeats."""
+    event: Literal["file.ready"]
+    """Kind of the event."""
+    data: AnnouncedFile
+    """What it is about."""
+
+
+class FileUpload(TypedDict):
+    """A new file, and the form for it."""
+
+    id: str
+    """Identifier, `fil_…`."""
+    orderId: str
+    """Id of the order."""
+    lineItemId: str | None
+    """The line that it belongs to, perhaps removed since; null: the order."""
+    status: FileStatus
+    """WAITING for its upload, or READY."""
+    name: str
+    """Name of the file."""
+    note: str | None
+    """Free text about it."""
+    contentType: str
+    """Media type: of an IMAGE by its content, else as sent."""
+    bytes: int
+    """Size of the file."""
+    kind: FileKind | None
+    """By its content; null: it is not READY."""
+    width: int | None
+    """Pixels of an IMAGE, upright."""
+    height: int | None
+    """Pixels of an IMAGE, upright."""
+    urls: FileUrls | None
+    """Where it is; null: it is not READY."""
+    expiresAt: str | None
+    """Until when the addresses lead to it."""
+    createdAt: str
+    """When the upload was asked for."""
+    createdBy: str
+    """Name of the API key that asked for it."""
+    upload: UploadForm
+    """The form."""
+
+
+class FileUrls(TypedDict):
+    """Signed addresses of a file. They end at `expiresAt`: read the file again for new ones."""
+
+    small: str | None
+    """WebP of at most 160 pixels; null: it is no picture."""
+    large: str | None
+    """WebP of at most 1,600 pixels; null: it is no picture."""
+    original: str
+    """A download of the file, under its name."""
+
+
+class FilesOfOrder(TypedDict):
+    """All files of an order."""
+
+    data: list[File]
+    """Files, oldest first."""
 
 
 class ForeseenProduct(TypedDict):
@@ -4571,6 +4727,7 @@ ReceivedEvent: TypeAlias = (
     | ShipmentCreatedEvent
     | ShipmentUpdatedEvent
     | ShipmentCancelledEvent
+    | FileReadyEvent
     | CustomerCreatedEvent
     | CustomerUpdatedEvent
     | CustomerDeletedEvent

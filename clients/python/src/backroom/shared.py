@@ -6,6 +6,8 @@ import asyncio
 import email.utils
 import json
 import logging
+import mimetypes
+import os
 import random
 import re
 import time
@@ -14,12 +16,14 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, timezone
 from decimal import Decimal
+from pathlib import Path
 from typing import IO, Any
 from urllib.parse import quote
 
 import httpx
 
 from backroom import errors
+from backroom.models import CreatePicture
 from backroom.version import __version__
 
 RETRIES = 5
@@ -219,6 +223,16 @@ class CountingFile:
 
     def fileno(self) -> int:
         return self._file.fileno()
+
+
+def describe_file(file: IO[bytes], name: str | None) -> CreatePicture:
+    """Return what a request says of a file, from where it is on. `name`: default: its own."""
+    own_name = name or Path(str(getattr(file, "name", "file"))).name
+    kind = mimetypes.guess_type(own_name)[0] or "application/octet-stream"
+    start = file.tell()
+    size = file.seek(0, os.SEEK_END) - start
+    file.seek(start)
+    return {"name": own_name, "contentType": kind, "bytes": size}
 
 
 def _list_parameters(asked: Mapping[str, Any]) -> list[tuple[str, str | int | float | bool | None]]:

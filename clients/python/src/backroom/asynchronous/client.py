@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import mimetypes
 import os
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any, cast
+from typing import IO, Any, TypeVar, cast
 
 import httpx
 from typing_extensions import Self
@@ -19,13 +18,17 @@ from backroom.asynchronous.operations import AsyncOperations
 from backroom.asynchronous.transport import AsyncTransport
 from backroom.models import (
     CreateExport,
+    CreateFile,
     CreateImportUpload,
     CreatePicture,
     EventFeed,
     EventKind,
+    File,
     Picture,
 )
-from backroom.shared import RETRIES, CountingFile, Policy, RateLimit, Waiting
+from backroom.shared import RETRIES, CountingFile, Policy, RateLimit, Waiting, describe_file
+
+Uploaded = TypeVar("Uploaded", Picture, File)
 
 _ENDED = {"COMPLETED", "FAILED", "CANCELLED", "NEEDS_MAPPING"}
 _LONGEST_PAUSE = 5.0
@@ -165,25 +168,65 @@ class AsyncBackroom(AsyncOperations):
                 return await self.upload_picture(
                     opened, name=name, on_sent=on_sent, timeout=timeout
                 )
-        own_name = name or Path(str(getattr(file, "name", "picture"))).name
-        kind = mimetypes.guess_type(own_name)[0] or "application/octet-stream"
-        start = file.tell()
-        size = file.seek(0, os.SEEK_END) - start
-        file.seek(start)
-        new: CreatePicture = {"name": own_name, "contentType": kind, "bytes": size}
+        new: CreatePicture = describe_file(file, name)
         made = await self.create_picture(new)
         upload = made["upload"]
-        await self._post_form(upload["url"], upload["fields"], file, own_name, on_sent)
+        await self._post_form(upload["url"], upload["fields"], file, new["name"], on_sent)
+        picture = await self._until_ended(lambda: self.get_picture(made["id"]), timeout)
+        if picture["status"] == "FAILED":
+            raise errors.BackroomError(f"{new['name']} cannot be shown: {picture['error']}")
+        return picture
+
+    async def upload_file(
+        self,
+        order_id: str,
+        file: str | os.PathLike[str] | IO[bytes],
+        *,
+        line_item_id: str | None = None,
+        note: str | None = None,
+        name: str | None = None,
+        on_sent: Callable[[int], None] = lambda sent: None,
+        timeout: float = 120.0,
+    ) -> File:
+        """Upload a file of any kind to an order, and return it when it is READY.
+
+        `file`: a path, or what was opened with "rb" and can be rewound. `line_item_id`: the line
+        that it belongs to. `name`: default: the file's. Raises TimeoutError after `timeout`
+        seconds.
+        """
+        if isinstance(file, str | os.PathLike):
+            with open(file, "rb") as opened:
+                return await self.upload_file(
+                    order_id,
+                    opened,
+                    line_item_id=line_item_id,
+                    note=note,
+                    name=name,
+                    on_sent=on_sent,
+                    timeout=timeout,
+                )
+        new: CreateFile = {
+            **describe_file(file, name),
+            "lineItemId": line_item_id,
+            "note": note,
+        }
+        made = await self.create_file(order_id, new)
+        upload = made["upload"]
+        await self._post_form(upload["url"], upload["fields"], file, new["name"], on_sent)
+        return await self._until_ended(lambda: self.get_file(order_id, made["id"]), timeout)
+
+    async def _until_ended(
+        self, read: Callable[[], Awaitable[Uploaded]], timeout: float
+    ) -> Uploaded:
+        """Read what was uploaded until it is READY or FAILED. Raises TimeoutError."""
         began, pause = time.monotonic(), 1.0
         while True:
             await self._policy.async_sleep(pause)
-            picture = await self.get_picture(made["id"])
-            if picture["status"] == "READY":
-                return picture
-            if picture["status"] == "FAILED":
-                raise errors.BackroomError(f"{own_name} cannot be shown: {picture['error']}")
+            found = await read()
+            if found["status"] != "WAITING":
+                return found
             if time.monotonic() - began > timeout:
-                raise TimeoutError(f"The picture {made['id']} is still {picture['status']}")
+                raise TimeoutError(f"The upload {found['id']} is still WAITING")
             pause = 2.0
 
     async def _post_form(

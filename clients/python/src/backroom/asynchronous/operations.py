@@ -33,6 +33,7 @@ from backroom.models import (
     CreateApiKey,
     CreateCustomer,
     CreateExport,
+    CreateFile,
     CreateImportUpload,
     CreateMapping,
     CreateOrder,
@@ -60,6 +61,10 @@ from backroom.models import (
     EventKind,
     FacetOf,
     Facets,
+    File,
+    FileChange,
+    FilesOfOrder,
+    FileUpload,
     ImportJob,
     ImportJobSummary,
     ImportMode,
@@ -1166,6 +1171,103 @@ class AsyncOperations:
             (id,),
             body=body,
             headers={"Idempotency-Key": idempotency_key, "If-Match": if_match},
+            timeout=timeout,
+        )
+        return answer
+
+    async def list_files(self, id: str, *, timeout: float | None = None) -> FilesOfOrder:
+        """List the files of an order.
+
+        Photos, drawings, anything that belongs to an order. The addresses in `urls` end at
+        `expiresAt`, after ten minutes: list again for new ones.
+
+        `GET /api/admin/orders/{id}/files`, from the role READER on.
+        """
+        answer: FilesOfOrder = await self._transport.call(
+            "GET", "/api/admin/orders/{}/files", (id,), timeout=timeout
+        )
+        return answer
+
+    async def create_file(
+        self,
+        id: str,
+        body: CreateFile,
+        *,
+        idempotency_key: str = AUTOMATIC,
+        timeout: float | None = None,
+    ) -> FileUpload:
+        """Upload a file of an order.
+
+        Post a form to `upload.url` within the hour: all `upload.fields`, then `file`. Seconds
+        later the file is READY. An order has at most 50: 422 `too_many_files`; 422
+        `unknown_line`. A retry with the same Idempotency-Key returns the same file with a new
+        form. Emits file.ready once it is READY.
+
+        `POST /api/admin/orders/{id}/files`, from the role STAFF on.
+        """
+        answer: FileUpload = await self._transport.call(
+            "POST",
+            "/api/admin/orders/{}/files",
+            (id,),
+            body=body,
+            headers={"Idempotency-Key": idempotency_key},
+            timeout=timeout,
+        )
+        return answer
+
+    async def get_file(self, id: str, file_id: str, *, timeout: float | None = None) -> File:
+        """Get a file of an order.
+
+        One that is not READY within a day after its upload was asked for is deleted.
+
+        `GET /api/admin/orders/{id}/files/{file_id}`, from the role READER on.
+        """
+        answer: File = await self._transport.call(
+            "GET",
+            "/api/admin/orders/{}/files/{}",
+            (
+                id,
+                file_id,
+            ),
+            timeout=timeout,
+        )
+        return answer
+
+    async def change_file(
+        self, id: str, file_id: str, body: FileChange, *, timeout: float | None = None
+    ) -> File:
+        """Change a file of an order.
+
+        Its name, note and line. A file whose line is removed stays with the order.
+
+        `PATCH /api/admin/orders/{id}/files/{file_id}`, from the role STAFF on.
+        """
+        answer: File = await self._transport.call(
+            "PATCH",
+            "/api/admin/orders/{}/files/{}",
+            (
+                id,
+                file_id,
+            ),
+            body=body,
+            timeout=timeout,
+        )
+        return answer
+
+    async def delete_file(self, id: str, file_id: str, *, timeout: float | None = None) -> Deleted:
+        """Delete a file of an order.
+
+        At once: its addresses lead nowhere.
+
+        `DELETE /api/admin/orders/{id}/files/{file_id}`, from the role STAFF on.
+        """
+        answer: Deleted = await self._transport.call(
+            "DELETE",
+            "/api/admin/orders/{}/files/{}",
+            (
+                id,
+                file_id,
+            ),
             timeout=timeout,
         )
         return answer

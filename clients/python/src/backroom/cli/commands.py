@@ -511,6 +511,26 @@ def edit_order(
         output.print_facts(cast(Any, answer)["after"])
 
 
+@orders.command("add-files")
+def add_files(
+    order: OrderName,
+    files: Annotated[list[Path], typer.Argument(exists=True, dir_okay=False)],
+    note: Annotated[str | None, typer.Option(help="About each of them.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Upload files of any kind to an order."""
+    with base.open_own_shop() as shop:
+        id = _find_order_id(shop, order)
+        uploaded = [shop.upload_file(id, file, note=note) for file in files]
+    if as_json:
+        output.print_json(uploaded)
+        return
+    output.print_table(
+        ("id", "kind", "name"),
+        ((each["id"], each["kind"] or "", each["name"]) for each in uploaded),
+    )
+
+
 @orders.command("pay")
 def pay_order(
     *,
