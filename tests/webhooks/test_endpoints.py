@@ -8,6 +8,7 @@ import pytest
 from pydantic import ConfigDict, TypeAdapter
 
 from chalicelib.customers.schemas import ShownCustomer
+from chalicelib.files.schemas import AnnouncedFile
 from chalicelib.orders.schemas import (
     AnnouncedClosing,
     AnnouncedEdit,
@@ -221,7 +222,7 @@ def test_a_test_event_has_the_shape_of_a_real_one(kind: EventKind, world: World)
     shapes |= {"shipment": AnnouncedShipment}
     shapes |= {"order": AnnouncedClosing} if kind is EventKind.ORDER_CLOSED else {}
     shapes |= {"order": AnnouncedProduction} if kind is EventKind.ORDER_PRODUCED else {}
-    shapes |= {"work": AnnouncedWork}
+    shapes |= {"work": AnnouncedWork, "file": AnnouncedFile}
     shape = shapes.get(kind.value.partition(".")[0], LowStockVariant)
     exact = TypeAdapter(list[shape], config=ConfigDict(extra="forbid"))
     exact.validate_json(data, strict=True)
