@@ -9,5 +9,6 @@
 - the table: `store` (an order and its effects in one commit), `room` (what fits into that commit),
   `numbers`, `transactions`, `due` (the list of what is due), `carriers` (that the shop knows),
   `shop_settings` (how those and the stages are replaced),
-  `files` (of an order, beside it), `sales` and `spending` (totals, and their comparison with the orders)
+  `files` (of an order, beside it), `sales` and `spending` (totals, and their comparison with the
+  orders)
 """
