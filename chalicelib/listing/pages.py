@@ -62,7 +62,7 @@ def read_page(kind: Kind, query: Query, load: Load[R]) -> Page[R]:
     `load` returns the records of ids that exist, in order. Records that changed meanwhile and do
     not match now are left out, so the page may be short. The total is exact, or a lower bound if
     the page says so. A search of nothing visible finds nothing, and so does a filter without
-    accepted values: then nothing is read. A query with a cursor gets `by_cursor` too. Raises
+    accepted values: no list is read then. A query with a cursor gets `by_cursor` too. Raises
     Invalid for a search that matches too much, a page that is too deep, too many values of a facet,
     or a cursor of another list; Reindexing if not all records are indexed for it yet.
     """
