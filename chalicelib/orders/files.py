@@ -17,7 +17,10 @@ from chalicelib.values import clock, ids
 
 
 def list_files(order_id: str) -> list[Fields]:
-    """Return the files of an order, oldest first. Raise NotFound."""
+    """Read the files of an order; return the fields of each as stored, oldest first; [] for none.
+
+    Raise NotFound if there is no such order.
+    """
     found = files.load_files(order_id)
     if not found:
         store.get(order_id)  # is it there?
@@ -25,14 +28,18 @@ def list_files(order_id: str) -> list[Fields]:
 
 
 def get_file(order_id: str, file_id: str) -> Fields:
-    """Return a file of an order. Raise NotFound."""
+    """Read a file of an order; return its fields as stored.
+
+    Raise NotFound, also without the order.
+    """
     return NotFound.unless(files.load_files(order_id).get(file_id), "file", file_id)
 
 
 def create_file(order_id: str, new: NewFile, by: str, id: str | None = None) -> Fields:
-    """Create a file of an order that waits for its upload; return it. Raise NotFound, Invalid.
+    """Create a file of an order, WAITING for its upload, with an audit entry; return its fields.
 
-    `id`: derived from a repeatable request; if the file is there, that is returned.
+    Nothing is uploaded here. `id`: derived from a repeatable request; if the file is there, that is
+    returned, and nothing is written. Raise NotFound, Invalid for an unknown line or too many files.
     """
     order = store.get(order_id)
     file: Fields = {
@@ -55,7 +62,11 @@ def create_file(order_id: str, new: NewFile, by: str, id: str | None = None) -> 
     }
 
     def add_file(commit: Commit, known: Files) -> Fields:
-        """Add the file, unless it is there; return the one that is."""
+        """Add the new file to `known`, which is then written, unless it is there.
+
+        Return the one that is. The commit gets its audit entry, and requires that the order exists.
+        Raise Invalid.
+        """
         if file["id"] in known:
             return known[file["id"]]
         _require_line(order, file)
@@ -72,7 +83,10 @@ def create_file(order_id: str, new: NewFile, by: str, id: str | None = None) -> 
 
 
 def change_file(order_id: str, file_id: str, change: FileChange) -> Fields:
-    """Change name, note or line of a file; return it. Raise NotFound, Invalid."""
+    """Change name, note or line of a file, with an audit entry; return its fields after that.
+
+    If nothing differs, nothing changes. Raise NotFound, Invalid.
+    """
     order = store.get(order_id)
 
     def apply_change(commit: Commit, known: Files) -> Fields:
@@ -92,12 +106,18 @@ def change_file(order_id: str, file_id: str, change: FileChange) -> Fields:
 
 
 def delete_file(order_id: str, file_id: str) -> None:
-    """Delete a file of an order: its objects, then what is known of it. Raise NotFound."""
+    """Delete a file of an order: first its objects, then what is known of it, with an audit entry.
+
+    Raise NotFound. Nothing is raised if another request was as fast.
+    """
     order, file = store.get(order_id), get_file(order_id, file_id)
     files.delete_objects(files.place_of(file))
 
     def remove_file(commit: Commit, known: Files) -> None:
-        """Remove the file, unless another request did."""
+        """Remove the file from `known`, which is then written, unless another request did.
+
+        The commit gets its audit entry.
+        """
         if known.pop(file_id, None):
             _audit(commit, order, "file.deleted", file, None)
 
@@ -105,7 +125,7 @@ def delete_file(order_id: str, file_id: str) -> None:
 
 
 def _require_line(order: Order, file: Fields) -> None:
-    """Raise Invalid if a file names a line that the order does not have."""
+    """Raise Invalid if a file names a line that the order does not have; a file may name none."""
     lines = {line["id"] for line in order.fields["lineItems"]}
     if file["lineItemId"] is not None and file["lineItemId"] not in lines:
         raise Invalid.field("lineItemId", "unknown_line", "is no line of this order")
@@ -114,7 +134,11 @@ def _require_line(order: Order, file: Fields) -> None:
 def _audit(
     commit: Commit, order: Order, action: str, before: Fields | None, after: Fields | None
 ) -> None:
-    """Add the audit entry of a file that was created, changed or deleted, to those of its order."""
+    """Add to a commit the audit entry of a file that was created, changed or deleted.
+
+    It is an entry of the order, by this `action`. `before`, `after`: None if it was, or is, not
+    there.
+    """
     entry = outbox.audit_entry(
         "order",
         order.id,

@@ -1009,10 +1009,11 @@ def _rewrite_if_there(id: str, revise: Revise, action: str = "") -> bool:
 
 
 def delete(id: str, request: ChangeRequest) -> None:
-    """Delete an order with its work, list entries and part of all totals.
+    """Delete an order with its work, its files, its list entries and its part of all totals.
 
     Pieces that were taken from the stock return, except those at the customer; none of an order
-    that was SHIPPED. Emit order.deleted. Raise NotFound, PreconditionFailed.
+    that was SHIPPED. The files' objects are deleted last. Emit order.deleted. Raise NotFound,
+    PreconditionFailed.
     """
     had = files.load_files(id)
     _rewrite(id, lambda before, gone: None, request)
@@ -1021,7 +1022,7 @@ def delete(id: str, request: ChangeRequest) -> None:
 
 
 def require_order(commit: Commit, id: str) -> None:
-    """Add the condition that the order exists. Sending the commit raises NotFound."""
+    """Add to a commit the condition that the order exists; sending it raises NotFound if not."""
     commit.check(_key(id), table.present, NotFound.for_id("order", id))
 
 
@@ -1144,10 +1145,11 @@ def _answer_text(order: Order) -> str:
 def _write(commit: Commit, before: Order | None, after: Order | None, action: str = "") -> None:
     """Add an order's change to a commit: record, work, entries, sales, audit entry and events.
 
-    `before`: None for a new order; `after`: None for a deletion. If only the work differs (same
-    version), the record is only checked: the work, its lists, the audit entry and the work's events
-    are written. Sending the commit raises OrderChanged if the order, its work or the stages were
-    changed. Stock and customers' totals are not part of it.
+    `before`: None for a new order; `after`: None for a deletion, with which what is known of its
+    files is deleted. If only the work differs (same version), the record is only checked: the work,
+    its lists, the audit entry and the work's events are written. Sending the commit raises
+    OrderChanged if the order, its work or the stages were changed. Stock and customers' totals are
+    not part of it.
     """
     order = after or before
     assert order is not None
@@ -1225,7 +1227,10 @@ def _audit_entry(before: Order | None, after: Order | None, action: str) -> dict
 
 
 def list_owners(*versions: Order) -> list[str]:
-    """Return the ids of the customers whose values may be in these versions of an order."""
+    """Return the ids, sorted, of the customers whose values may be in these versions of an order.
+
+    They are those whom it has, and those who gave its addresses.
+    """
     owners = {order.customer_id for order in versions}
     owners.update(*(order.fields["formerly"].values() for order in versions))
     return sorted(filter(None, owners))
