@@ -9,6 +9,7 @@ import asyncio
 import contextlib
 import copy
 import gc
+import importlib
 import json
 import os
 import shutil
@@ -17,13 +18,13 @@ import sys
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from pathlib import Path
-from types import NoneType
+from types import ModuleType, NoneType
 from typing import Any
 
 _SECONDS = float(os.environ.get("SNAPSHOT_SECONDS", "120"))  # from the end of one to the next
 # Where orjson is, which encodes three times as fast. The emulator has none itself: a function of a
 # package without it would run here, and nowhere else.
-ENCODER_VARIABLE = "SNAPSHOT_ENCODER"
+ORJSON_VARIABLE = "ORJSON_FOLDER"
 _STUCK_SECONDS = 120  # in which a child writes nothing
 _UNFINISHED = "unfinished"
 # Parts down to a partition of a table: to encode each attribute by itself takes five times as long.
@@ -74,19 +75,31 @@ def write_json(target: Path, value: Any, default: Callable[[Any], Any]) -> None:
 def _make_encoder(default: Callable[[Any], Any]) -> Callable[[Any], bytes]:
     """Return what encodes a value as JSON, by orjson where there is one that can."""
     slow = json.JSONEncoder(default=default, check_circular=False)
-    try:
-        import orjson
-    except ImportError:
+    orjson = import_orjson()
+    if orjson is None:
         return lambda value: slow.encode(value).encode()
 
     def encode(value: Any) -> bytes:
         """Encode a value; orjson refuses numbers above 64 bits, and halves of surrogate pairs."""
         try:
-            return orjson.dumps(value, default=default)
+            text: bytes = orjson.dumps(value, default=default)
         except TypeError:
             return slow.encode(value).encode()
+        return text
 
     return encode
+
+
+def import_orjson() -> ModuleType | None:
+    """Import orjson, also from the folder of `ORJSON_VARIABLE`; return None if it is not there."""
+    folder = os.environ.get(ORJSON_VARIABLE, "")
+    sys.path.append(folder)
+    try:
+        return importlib.import_module("orjson")
+    except ImportError:
+        return None
+    finally:
+        sys.path.remove(folder)
 
 
 def _encode_parts(
@@ -173,7 +186,6 @@ class Snapshots:
         code = 1
         try:
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
-            sys.path += filter(None, [os.environ.get(ENCODER_VARIABLE)])
             os.closerange(3, os.sysconf("SC_OPEN_MAX"))
             gc.disable()  # it would copy all memory
             copy.__dict__["deepcopy"] = lambda value: value  # nobody changes it any more

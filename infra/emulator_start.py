@@ -8,6 +8,8 @@ imports are slow without this (docs/decisions/emulator.md):
 - `Index`: a Query reads what it answers, not the whole partition.
 - `parse_once`, `check_once`: a role's policies, a request's body and an expression are parsed once,
   and a transaction is authorized once for each action and table.
+- `read_fast`: the JSON of requests is read, and items are copied, by orjson.
+- `measure_fast`: the sizes of items are counted with fewer calls.
 - `take_turns`: other requests are served between two transactions.
 - `compress`: an API with a minimum compression size compresses its answers, as AWS does.
 - `fail_alone`: an invocation whose process cannot start ends no others.
@@ -22,6 +24,7 @@ In another version than the one that was tested, nothing of these is replaced. A
 """
 
 import asyncio
+import copy
 import gc
 import gzip
 import hashlib
@@ -35,6 +38,7 @@ import threading
 import time
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from types import FunctionType, ModuleType, SimpleNamespace
@@ -50,6 +54,7 @@ _LAST = "\U0010ffff" * 2
 _STARTING = 2  # processes of a function at once
 _PATIENCE = 0.3  # seconds in which a free process may come back
 _LONGEST_WAIT = 20.0  # seconds
+_SURELY_SMALL = 1_000_000  # bytes of a transaction in short JSON; it may have 4 MB in long JSON
 _HOPS = 10  # of the event loop, from the arrival of a request to its answer
 
 Answer = tuple[int, dict[str, str], Any]
@@ -91,6 +96,8 @@ def main() -> None:
         fail_alone(lambda_runtime.Worker)
         start_few(lambda_runtime, lambda_svc)
         delete_beside(lambda_runtime.Worker)
+        measure_fast(dynamodb)
+        read_fast(dynamodb, iam_actions)
         parse_once(dynamodb, iam_actions, iam_evaluator)
         check_once(iam_actions)
         take_turns(app)
@@ -274,13 +281,92 @@ def parse_once(dynamodb: ModuleType, actions: ModuleType, evaluator: ModuleType)
     evaluator.__dict__["parse_policy_document"] = lambda document: (
         kept(document) if isinstance(document, str) else own(document)
     )
-    last = {**vars(json), "loads": lru_cache(1)(json.loads)}
+    last = {**vars(json), "loads": lru_cache(1)(actions.json.loads)}
     for name in ("resource_arns", "service_context", "transaction_checks"):
         reads = getattr(actions, f"dynamodb_{name}")
         once = FunctionType(reads.__code__, {**vars(actions), "json": SimpleNamespace(**last)})
         actions.__dict__[reads.__name__] = once
     syntax_error = lru_cache(10_000)(dynamodb._condition_syntax_error)
     dynamodb.__dict__["_condition_syntax_error"] = syntax_error
+
+
+def read_fast(dynamodb: ModuleType, actions: ModuleType) -> None:
+    """Read the JSON of requests by orjson, and write and copy by it what a transaction has.
+
+    What orjson does not take is done as before.
+    """
+    orjson = emulator_snapshots.import_orjson()
+    if orjson is None:
+        print("orjson is not installed: writes are slow", flush=True)
+        return
+
+    encode, decode = orjson.dumps, orjson.loads
+
+    def load_json(text: Any) -> Any:
+        """Return the value of a JSON text; only json takes some, such as halves of surrogates."""
+        try:
+            return decode(text)
+        except ValueError:
+            return json.loads(text)
+
+    def dump_json(value: Any) -> str:
+        """Return JSON whose length is compared with the 4 MB that a transaction may have."""
+        with suppress(TypeError):
+            # With json's blanks and escapes, the text has at most three times as many bytes.
+            if len(text := encode(value)) < _SURELY_SMALL:
+                return str(text, "utf-8")
+        return json.dumps(value)
+
+    def copy_item(item: Any) -> Any:
+        """Return a copy of an item as deep as itself; None of None."""
+        try:
+            return decode(encode(item))
+        except (TypeError, ValueError):
+            return copy.deepcopy(item)
+
+    fast = SimpleNamespace(**{**vars(json), "loads": load_json})
+    for module in (dynamodb, actions):
+        module.__dict__["json"] = fast
+    replace_names(
+        dynamodb._apply_update_expression,
+        dynamodb,
+        copy=SimpleNamespace(deepcopy=copy_item),
+        _tokenize=lru_cache(1_000)(dynamodb._tokenize),
+    )
+    replace_names(
+        dynamodb._transact_write_items,
+        dynamodb,
+        json=SimpleNamespace(dumps=dump_json),
+        # The function above copies each item that it changes.
+        copy=SimpleNamespace(deepcopy=lambda item: item),
+    )
+
+
+def replace_names(function: Any, module: ModuleType, **names: Any) -> None:
+    """Let a function of a module, and no other, find these names in place of the module's."""
+    changed = FunctionType(function.__code__, {**vars(module), **names})
+    changed.__defaults__ = function.__defaults__
+    module.__dict__[function.__name__] = changed
+
+
+def measure_fast(dynamodb: ModuleType) -> None:
+    """Measure the texts of an item in place, which most attributes are, without a call for each."""
+    measure_value, measure_item = dynamodb._attribute_value_size, dynamodb._item_size_bytes
+
+    def measure(item: Any) -> int:
+        if type(item) is not dict:
+            return int(measure_item(item))
+        size = 0
+        for name, value in item.items():
+            text = value.get("S") if type(value) is dict and len(value) == 1 else None
+            size += len(name) if name.isascii() else len(name.encode())
+            if type(text) is not str:
+                size += measure_value(value)
+            else:
+                size += len(text) if text.isascii() else len(text.encode())
+        return size
+
+    dynamodb.__dict__["_item_size_bytes"] = measure
 
 
 def check_once(actions: ModuleType) -> None:
