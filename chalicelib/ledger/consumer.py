@@ -114,7 +114,8 @@ def _commit_of(drafts: Sequence[Draft], items: Found) -> Commit:
         listing.append(commit, KIND, movement.id, movement.index)
     for key, was in before.items():
         same = table.absent if was is None else Attr("sum").eq(was["sum"])
-        commit.update(key, assign=items[key], when=same)
+        pk, sk = key
+        commit.put({"pk": pk, "sk": sk, **items[key]}, when=same)
     return commit
 
 
