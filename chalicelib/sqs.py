@@ -1,8 +1,9 @@
 """Batches to SQS, sent until every entry is accepted; and the batches that functions receive."""
 
+import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import Final, Protocol, TypedDict, TypeVar
+from typing import Any, Final, Protocol, TypedDict, TypeVar
 
 from chalicelib import aws, deadline, telemetry, threads
 
@@ -54,6 +55,34 @@ def handle_each(
             handle_body(record["body"])
         except Exception as error:
             telemetry.error(failure, error, messageId=record["messageId"])
+            failed.append(record["messageId"])
+    return all_but(failed)
+
+
+def handle_steps(
+    records: Iterable[Received],
+    do_step: Callable[[dict[str, Any], int], bool],
+    show_again: Callable[[str, int], None],
+    waits: Sequence[int],
+    failure: str,
+) -> Handled:
+    """Do the step of each message; return the answer, with those that are received again.
+
+    `do_step`: gets the message, parsed, and how often it was received; returns whether the step is
+    finished. If it is not, or raises anything, `show_again` gets the receipt and one of `waits`, in
+    seconds, by how often it was received. `failure`: what the log says of a step that raised.
+    """
+    failed = []
+    for record in records:
+        message, is_finished = json.loads(record["body"]), False
+        received = int(record["attributes"]["ApproximateReceiveCount"])
+        try:
+            is_finished = do_step(message, received)
+        except Exception as error:
+            about = {name: message[name] for name in ("step", "chunk") if name in message}
+            telemetry.error(failure, error, received=received, jobId=message["job"], **about)
+        if not is_finished:
+            show_again(record["receiptHandle"], waits[min(received, len(waits)) - 1])
             failed.append(record["messageId"])
     return all_but(failed)
 

@@ -4,17 +4,16 @@ A step may stop at any line, run twice, or overlap with itself. The record or th
 what it did to each record; its counts are in the transaction that ends it.
 """
 
-import json
 import time
 from collections.abc import Callable, Mapping
 from importlib import import_module
-from typing import Final
+from typing import Any, Final
 
 from chalicelib import telemetry
 from chalicelib.jobs import queue, store
 from chalicelib.jobs.model import Job, JobStatus, RecordOutcome, Step
 from chalicelib.problems import Problem
-from chalicelib.sqs import Batch, Handled, Received, all_but
+from chalicelib.sqs import Batch, Handled, handle_steps
 from chalicelib.storage.actor import act_as
 
 _SECONDS: Final = 20  # of steps for one message; then other jobs continue
@@ -26,28 +25,18 @@ Work = Mapping[str, str]  # type of job → module whose `step` does it
 
 def batch(event: Batch, work: Work) -> Handled:
     """Work on messages of the queue of jobs; return those that failed, which are received again."""
-    return all_but(
-        record["messageId"] for record in event["Records"] if not _handle_message(record, work)
-    )
 
-
-def _handle_message(record: Received, work: Work) -> bool:
-    """Work on a message; return whether it is finished."""
-    message = json.loads(record["body"])
-    received = int(record["attributes"]["ApproximateReceiveCount"])
-    wait = _RETRY_SECONDS[min(received, len(_RETRY_SECONDS)) - 1]
-    try:
+    def do_step(message: Mapping[str, Any], received: int) -> bool:
+        """Work on a message; return False for one whose job is not written yet."""
         job = store.find(message["job"])
-        if job is not None:
-            with act_as(lambda: job.actor):
-                _run_steps(job, int(message["step"]), received > 1, work)
-            return True
-        if received > _MISSING:
-            return True  # its request died, or was answered with an error
-    except Exception as error:
-        telemetry.error("job step failed", error, received=received, jobId=message["job"])
-    queue.show_again(record["receiptHandle"], wait)
-    return False
+        if job is None:
+            return received > _MISSING  # its request died, or was answered with an error
+        with act_as(lambda: job.actor):
+            _run_steps(job, int(message["step"]), received > 1, work)
+        return True
+
+    records = event["Records"]
+    return handle_steps(records, do_step, queue.show_again, _RETRY_SECONDS, "job step failed")
 
 
 def _run_steps(job: Job, number: int, again: bool, work: Work) -> None:

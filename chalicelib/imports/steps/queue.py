@@ -11,7 +11,7 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from chalicelib import aws, settings, sqs
+from chalicelib import settings, sqs
 
 ChunkMessage = dict[str, Any]
 
@@ -24,6 +24,4 @@ def send(messages: Iterable[ChunkMessage]) -> None:
 
 def show_again(receipt: str, seconds: int) -> None:
     """Make a received message visible again after `seconds`, instead of its visibility timeout."""
-    aws.client("sqs").change_message_visibility(
-        QueueUrl=settings.import_queue_url(), ReceiptHandle=receipt, VisibilityTimeout=seconds
-    )
+    sqs.hide(settings.import_queue_url(), {receipt: seconds})

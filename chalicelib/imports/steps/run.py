@@ -6,14 +6,12 @@ finished (`store.finish`).
 """
 
 import gc
-import json
 from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial
 from typing import Final
 
-from chalicelib import telemetry
 from chalicelib.imports import chunks, columns, files, store
 from chalicelib.imports.formats.product import Skipped
 from chalicelib.imports.model import ImportJob
@@ -21,7 +19,7 @@ from chalicelib.imports.steps import advance, backlog, queue, report
 from chalicelib.imports.steps.queue import ChunkMessage
 from chalicelib.imports.upsert import Results, Superseded, Upsert, own_keys
 from chalicelib.jobs.model import JobStatus
-from chalicelib.sqs import Batch, Handled, Received, all_but
+from chalicelib.sqs import Batch, Handled, handle_steps
 from chalicelib.storage.actor import act_as
 
 _RETRY_SECONDS: Final = (5, 20, 60, 180)
@@ -38,35 +36,25 @@ def batch(event: Batch) -> Handled:
     # would scan them, and all of botocore, again and again: half of a chunk's CPU.
     gc.disable()
     try:
-        failed = [record["messageId"] for record in event["Records"] if not _handle_message(record)]
+        records = event["Records"]
+        return handle_steps(
+            records, _do_step, queue.show_again, _RETRY_SECONDS, "import step failed"
+        )
     finally:
         gc.enable()
-    return all_but(failed)
 
 
-def _handle_message(record: Received) -> bool:
-    """Do the step of a message; return False if it failed, after setting when it comes again.
+def _do_step(message: ChunkMessage, received: int) -> bool:
+    """Do the step of a message; return True, since it has ended.
 
-    The failure is logged, and nothing is raised. The step gets a flag, whether the message was
-    received before. If the job's file is gone, the job is FAILED, and the message done.
+    The step gets a flag, whether the message was received before. If the job's file is gone, the
+    job is FAILED, and the message done.
     """
-    message = json.loads(record["body"])
-    received = int(record["attributes"]["ApproximateReceiveCount"])
     try:
         _STEPS[message["step"]](message, received > 1)
     except files.FileChanged:
         advance.fail_without_file(message["job"])
-    except Exception as error:
-        telemetry.error("import step failed", error, received=received, **_log_fields(message))
-        wait = _RETRY_SECONDS[min(received, len(_RETRY_SECONDS)) - 1]
-        queue.show_again(record["receiptHandle"], wait)
-        return False
     return True
-
-
-def _log_fields(message: ChunkMessage) -> dict[str, object]:
-    """Return {jobId, step, chunk} of a message for the log; `chunk` None if it has none."""
-    return {"jobId": message["job"], "step": message["step"], "chunk": message.get("chunk")}
 
 
 # --- The steps ------------------------------------------------------------------------------------
