@@ -10,7 +10,7 @@ pytestmark = pytest.mark.thorough
 PROJECT = Path(__file__).resolve().parents[2]
 NAMED = re.compile(r"(?<!\*)\*([A-Z][^*\n.]+)\*(?!\*)")
 # What the console makes of a value's name (`words`), or a sentence with a number in it.
-MADE = {"2 paid of 3 orders", "Confirmed"}
+MADE = {"2 of 3 orders with a payment", "Confirmed"}
 
 
 def test_each_name_in_the_guide_is_in_the_sources_of_the_console() -> None:

@@ -49,8 +49,8 @@ export async function show(visit) {
     ],
     none: empty(
       "No customers yet",
-      "A customer is added by hand, or with the first order of an email address.",
-      may("STAFF") && h.a({ class: "button", href: link("/orders/new") }, "Create order"),
+      "A customer is added here, or with their first order.",
+      may("STAFF") && h.a({ class: "button", href: link("/customers/new") }, "Add customer"),
     ),
   });
 }

@@ -1,7 +1,7 @@
 // Open orders that have a day, the earliest first.
 
 import { h } from "../dom.js";
-import { money } from "../format.js";
+import { money, number } from "../format.js";
 import { statusBadge } from "../parts/badge.js";
 import { list } from "../parts/list.js";
 import { buyer } from "../parts/order.js";
@@ -13,6 +13,12 @@ const DUE = [["", "Any day"], ["overdue", "Overdue"], ["today", "Today"], ["week
 // Its own day, else the earliest of the lines that are still to ship.
 const dayOf = ({ dueOn, lineItems }) =>
   dueOn ?? lineItems.filter((line) => line.toShip > 0 && line.dueOn).map((line) => line.dueOn).sort()[0];
+
+// What is still to ship, first what has a day.
+const wanted = ({ lineItems }) => {
+  const [first, ...more] = lineItems.filter(({ toShip }) => toShip > 0).sort((one, other) => Boolean(other.dueOn) - Boolean(one.dueOn));
+  return first && [h.bdi(first.title), ` × ${number(first.toShip)}`, more.length > 0 && h.span({ class: "soft" }, ` and ${number(more.length)} more`)];
+};
 
 export async function show(visit) {
   await list(visit, {
@@ -26,6 +32,7 @@ export async function show(visit) {
       { title: "Order", cell: ({ id, number }) => h.a({ class: "row", href: link(`/orders/${id}`) }, `#${number}`), class: "key under" },
       { title: "Due", cell: (order) => dayOf(order) && dayWord(dayOf(order)), class: "beside" },
       { title: "Customer", cell: ({ customer }) => buyer(customer), class: "first" },
+      { title: "To ship", cell: wanted, class: "wide" },
       { title: "Status", cell: ({ status }) => statusBadge(status), class: "last" },
       { title: "Total", cell: ({ total }) => money(total), class: "number money top" },
     ],

@@ -1,7 +1,7 @@
 // The overview of the shop, and what needs attention.
 
 import { h } from "../dom.js";
-import { DECIMALS, TIMEZONE } from "../facts.js";
+import { DECIMALS } from "../facts.js";
 import { dateTime, money, number, plural, statusWord, words } from "../format.js";
 import { bars, shares } from "../parts/bars.js";
 import { firstSteps } from "../parts/first-steps.js";
@@ -32,25 +32,49 @@ async function draw(visit) {
     visit.get("admin/orders", { balance: "due", to: overdueSince, fields: "balanceDue", limit: MOST }),
   ]);
   const isNew = shop.last30Days.orders === 0 && shop.openOrders.total === 0;
-  const isEmpty =
-    isNew && (await visit.get("admin/products", { limit: 1 })).data.pagination.total === 0;
   const { byStatus, total } = shop.openOrders;
   const before = shop.days.at(-8); // the same day of last week
   const late = overdue.data.pagination.total;
   const lateSum = overdue.data.data.reduce((sum, { balanceDue }) => sum + Number(balanceDue), 0);
-  const low = byProduct(shop.lowStock);
+  const low = byProduct(shop.lowStock.toSorted((one, other) => one.stock - other.stock));
   const isCut = low.some(({ more }) => /\+/.test(more)); // of a product, not more than some are named
   const methods = shop.moneyToday ?? []; // null: too many to add up at once
   const taken = methods.reduce((sum, { amount }) => sum + Number(amount), 0);
   const today = { from: daysAgo(0), to: daysAgo(0) };
+  const needs = [
+    shop.production.overdue > 0 &&
+      leading(`${plural(shop.production.overdue, "piece")} of work overdue`, "/production", { due: "overdue" }),
+    failing.slice(0, FIRST_FAILING).map((each) =>
+      h.p(
+        h.a({ href: link(`/settings/developer/webhooks/${each.id}`) }, nameOf(each)),
+        " has received nothing since ",
+        dateTime(each.failingSince),
+      ),
+    ),
+    failing.length > FIRST_FAILING &&
+      leading(`${number(failing.length - FIRST_FAILING)} more`, "/settings/developer/webhooks"),
+    trouble && h.p(h.a({ href: link("/settings/developer/deliveries", TROUBLE) }, `${trouble} failing`), " in the last 7 days"),
+  ];
+  const isCalm = needs.flat().every((each) => !each);
+  const lowCount = few(shop.lowStock.length, isCut ? 0 : undefined);
+  const lowCard = card(
+    "Low stock",
+    lowStock(visit, low.slice(0, FIRST_LOW)),
+    shop.lowStock.length > Math.min(low.length, FIRST_LOW) && leading("View all low stock", "/products/low-stock"),
+  );
+  const top = {
+    title: "Home",
+    actions: may("STAFF") && !isNew && h.a({ class: "button main", href: link("/orders/new") }, "Create order"),
+  };
+  const alarms = !isCalm && h.section({ class: "notice bad", "aria-label": "Needs someone" }, needs);
+  // Until the first order there is nothing to count.
+  const begin = may("STAFF") ? firstSteps() : empty("No orders yet", "The first order begins the sums of this page.");
+  if (isNew) return visit.draw(top, h.div({ class: "stack" }, alarms, begin, low.length > 0 && lowCard));
   visit.draw(
-    {
-      title: "Home",
-      actions: may("STAFF") && h.a({ class: "button main", href: link("/orders/new") }, "Create order"),
-    },
+    top,
     h.div(
       { class: "stack" },
-      isEmpty && may("STAFF") && firstSteps(),
+      alarms,
       h.div(
         { class: "tiles" },
         tile(
@@ -62,61 +86,35 @@ async function draw(visit) {
           ...methods.map(({ method, amount }) => `${words(method)} ${money(amount)}`),
         ),
         tile(
+          "Due",
+          h.a({ href: link("/orders", { balance: "due" }) }, money(shop.receivables.amount)),
+          `of ${plural(shop.receivables.orders, "order")}`,
+          late > 0 && [
+            h.a({ href: link("/orders", { balance: "due", to: overdueSince }) }, late > MOST ? plural(late, "order") : money(lateSum)),
+            ` of orders of more than ${OVERDUE} days ago`,
+          ],
+        ),
+        tile(
           "Open orders",
           h.a({ href: link("/orders", { status: "open" }) }, number(total)),
           "not delivered yet",
         ),
-        tile(
-          "Due",
-          h.a({ href: link("/orders", { balance: "due" }) }, money(shop.receivables.amount)),
-          `of ${plural(shop.receivables.orders, "order")}`,
-        ),
-        tile(
-          "Overdue",
-          h.a(
-            { href: link("/orders", { balance: "due", to: overdueSince }) },
-            late > MOST ? plural(late, "order") : money(lateSum),
-          ),
-          late <= MOST && `of ${plural(late, "order")}`,
-          `dated more than ${OVERDUE} days ago`,
-        ),
-        shop.production.open > 0 &&
-          tile(
-            "Production",
-            h.a({ href: link("/production") }, `${number(shop.production.open)} open`),
-            shop.production.overdue > 0 && h.a({ href: link("/production", { due: "overdue" }) }, `${number(shop.production.overdue)} overdue`),
-            shop.production.today > 0 && h.a({ href: link("/production", { due: "today" }) }, `${number(shop.production.today)} due today`),
-          ),
-        tile(
-          "Low stock",
-          h.a({ href: link("/products/low-stock") }, few(shop.lowStock.length, isCut ? 0 : undefined)),
-          "active variants below their threshold",
-        ),
-        tile(
-          `Paid of today's orders (${TIMEZONE})`,
-          h.a({ href: link("/orders", { period: 0 }) }, money(shop.today.revenue)),
-          paidOf(shop.today),
-          before &&
-            `${weekday.format(new Date(before.date))} last week: ${money(before.revenue)}, ${paidOf(before)}`,
-        ),
+        shop.production.open > 0
+          ? tile(
+              "Production",
+              h.a({ href: link("/production") }, `${number(shop.production.open)} open`),
+              shop.production.today > 0 && h.a({ href: link("/production", { due: "today" }) }, `${number(shop.production.today)} due today`),
+            )
+          : tile("Low stock", h.a({ href: link("/products/low-stock") }, lowCount), "active variants below their threshold"),
       ),
-      (failing.length > 0 || trouble) &&
-        h.section(
-          { class: "notice bad", "aria-label": "Needs someone" },
-          failing.slice(0, FIRST_FAILING).map((each) =>
-            h.p(
-              h.a({ href: link(`/settings/developer/webhooks/${each.id}`) }, nameOf(each)),
-              " has received nothing since ",
-              dateTime(each.failingSince),
-            ),
-          ),
-          failing.length > FIRST_FAILING &&
-            leading(`${number(failing.length - FIRST_FAILING)} more`, "/settings/developer/webhooks"),
-          trouble &&
-            h.p(h.a({ href: link("/settings/developer/deliveries", TROUBLE) }, `${trouble} failing`), " in the last 7 days"),
-        ),
       card(
         "Paid, by the date of the order",
+        h.p(
+          { class: "today" },
+          h.a({ href: link("/orders", { period: 0 }) }, money(shop.today.revenue)),
+          ` of today's orders, ${paidOf(shop.today)}`,
+          before && `. ${weekday.format(new Date(before.date))} last week: ${money(before.revenue)}, ${paidOf(before)}`,
+        ),
         h.p(
           h.a({ href: link("/orders", { period: 29 }) }, money(shop.last30Days.revenue)),
           ` in the last 30 days, ${paidOf(shop.last30Days)}`,
@@ -149,12 +147,7 @@ async function draw(visit) {
                 })),
               ),
         ),
-        card(
-          "Low stock",
-          lowStock(visit, low.slice(0, FIRST_LOW)),
-          shop.lowStock.length > Math.min(low.length, FIRST_LOW) &&
-            leading("View all low stock", "/products/low-stock"),
-        ),
+        lowCard,
       ),
     ),
   );
@@ -162,7 +155,8 @@ async function draw(visit) {
 
 const nameOf = ({ description, url }) => description || new URL(url).host;
 const leading = (text, ...to) => h.p(h.a({ href: link(...to) }, text));
-const paidOf = ({ paid, orders }) => `${number(paid)} paid of ${plural(orders, "order")}`;
+// Something of these is paid.
+const paidOf = ({ paid, orders }) => `${number(paid)} of ${plural(orders, "order")} with a payment`;
 
 // How many, as text; null without the right, or without any.
 async function failedDeliveries(visit) {

@@ -8,14 +8,14 @@ import { link } from "../router.js";
 export function show(visit) {
   visit.draw(
     {
-      title: "Import",
+      title: "Import products",
       actions: [
         h.a({ class: "button quiet", href: link("/jobs") }, "Earlier imports"),
         button("Download template", visit.once(() => template(visit))),
       ],
     },
     card(
-      "Import products from a file",
+      null,
       h.p(
         { class: "soft" },
         "Exports of Shopify, WooCommerce, Wix, Squarespace, Square, Etsy, BigCommerce and others, our template, or any CSV, .xlsx or .ods file whose columns you match. Blank cells leave values unchanged.",

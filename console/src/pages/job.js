@@ -85,9 +85,10 @@ export async function show(visit) {
           job.error.row && `Line ${number(job.error.row)}: `,
           job.error.message,
         ),
-      asked ? mayAct && mappingForm(visit, job, path, answered) : [how(), counted()],
+      !asked && how(),
       warnings(),
-      errors(),
+      errors(), // what went wrong comes first
+      asked ? mayAct && mappingForm(visit, job, path, answered) : counted(),
       !asked && job.preview?.length > 0 && job.dryRun && isImport && previewTable(job.preview),
       !(asked && mayAct) && job.columns?.length > 0 && columnTable(job.columns),
       record(),
@@ -111,11 +112,7 @@ export async function show(visit) {
       total === null ? "Reading the file…" : `${number(processed)} of ${plural(total, job.mode ? "product" : "record")}`;
     return h.div(
       { class: "going" },
-      h.progress({
-        max: "100",
-        "aria-label": "Progress",
-        ...(total === null && job.status !== "COMPLETED" ? {} : { value: job.progress }),
-      }),
+      !hasEnded(job) && h.progress({ max: "100", "aria-label": "Progress", ...(total !== null && { value: job.progress }) }),
       h.p({ class: "soft" }, summary),
     );
   }
@@ -124,7 +121,7 @@ export async function show(visit) {
     if (!job.mode) return h.div(h.p({ class: "strong" }, doneInWords(job) ?? countsInWords(job)), ...leading());
     const bad = (count) => h.span({ class: count > 0 ? "failed" : "" }, number(count));
     return h.div(
-      { class: "tiles" },
+      { class: "tiles three" },
       tile(job.dryRun ? "Would be created" : "Created", number(job.created)),
       tile(job.dryRun ? "Would be updated" : "Updated", number(job.updated)),
       tile("Unchanged", number(job.unchanged)),
@@ -162,7 +159,7 @@ export async function show(visit) {
     if (job.errors.length === 0) return null;
     const report =
       job.errorReportUrl &&
-      h.a({ class: "button", href: job.errorReportUrl, download: "" }, "Download failed rows");
+      h.a({ class: `button ${job.dryRun ? "" : "main"}`, href: job.errorReportUrl, download: "" }, "Download failed rows");
     const isImport = job.errors[0].row !== undefined;
     const title = isImport ? "Failed rows" : job.failed > 0 ? "Failed" : "Left as they are";
     return card(

@@ -56,12 +56,12 @@ function begin(visit, known, left = {}) {
   const amount = (name, more) => field({ name, inputmode: "decimal", placeholder: "0", ...more });
   const paid = field({ name: "paid", label: "Paid now", value: "none", type: "hidden" });
   paid.append(picks(visit, paid, "How much is paid", PAID).group);
-  const deposit = amount("deposit", { placeholder: "30 % or 100.00", inputmode: "text", hint: "The order begins when it is paid." });
+  const deposit = amount("deposit", { placeholder: "30 % or 100.00", inputmode: "text", hint: "Work starts once the deposit is paid." });
   const method = methodPicks(visit, { name: "method" });
   const given = amount("tendered", { label: "Cash received", placeholder: "" });
   given.dataset.field = "payments.0.tendered";
   const split = splitPayment({ visit, changed: () => blank && changed() });
-  const hint = "Enter adds the item. Ctrl+Enter creates the order.";
+  const hint = ["Enter adds the item.", h.span({ class: "wide" }, " Ctrl+Enter creates the order.")];
   const items = orderLines(visit, { hint, changed: () => changed() });
   const { find } = items;
   const who = chooseBuyer({ visit, known, changed: () => (changed(), find.focus()) });
@@ -69,14 +69,11 @@ function begin(visit, known, left = {}) {
   let shipsTo = null;
   const to = h.div({ class: "stack even", "data-field": "shippingAddress" });
   const fold = (name, ...content) => h.details({ class: "card" }, h.summary(name), h.div({ class: "stack even" }, content));
-  const buyer = fold("Customer", who.node);
-  buyer.open = Boolean(known);
   const form = h.form(
     { class: "till", novalidate: true, onsubmit: submitted, oninput: changed, onkeydown: pressed },
-    card("Items", items.nodes),
+    h.div({ class: "stack tight" }, card("Items", items.nodes), card(null, who.node)),
     h.div(
       { class: "stack tight folds" },
-      buyer,
       fold(
         "Note and tags",
         field({ name: "note", rows: 3 }),
@@ -134,7 +131,7 @@ function begin(visit, known, left = {}) {
     if (draft.who) who.choose(draft.who);
     drawAddress(draft.shipsTo);
     retype(form, new Map(draft.fields));
-    buyer.open = Boolean(who.read(values(form)));
+    who.unfold();
     form.querySelectorAll(".order-lines .field[hidden]").forEach((note) => (note.hidden = !note.querySelector("input").value));
   }
 
@@ -228,9 +225,9 @@ function begin(visit, known, left = {}) {
         row("Discount", would.discount && `-${would.discount.amount}`),
         row("Shipping", would.shipping),
         row("Tax", would.tax),
-        h.div({ class: "strong" }, h.dt("Total"), h.dd(money(would.total))),
+        h.div({ class: "strong big" }, h.dt("Total"), h.dd(money(would.total))),
         row("Deposit", would.deposit?.amount),
-        h.div({ class: "big" }, h.dt("Due now"), h.dd(money(would.amountPaid))),
+        h.div(h.dt("Due now"), h.dd(money(would.amountPaid))),
         row("Change", first?.change, "big good"),
         row("Due later", would.balanceDue),
       ),

@@ -73,7 +73,11 @@ export async function show(visit) {
       { title: "Total", cell: ({ total }) => money(total), class: "number money top" },
     ],
     choose: may("STAFF") ? (selection, done) => changes(visit, selection, done) : undefined,
-    none: empty("No orders yet", "Create an order here, or send orders through the API."),
+    none: empty(
+      "No orders yet",
+      "Create an order here, or send orders through the API.",
+      may("STAFF") && h.a({ class: "button", href: link("/orders/new") }, "Create order"),
+    ),
   });
 }
 

@@ -200,7 +200,7 @@ export async function show(visit) {
         tabs,
         columns.map(({ stage, count, isShown }) => button(`${stage.name} (${count})`, () => choose(stage), { "aria-pressed": String(isShown), class: "small" })),
       );
-      replace(board, cards.length > 0 || isFiltered ? columns.map(column) : empty("Nothing to make", "What is made to order is here from when its order is paid."));
+      replace(board, cards.length > 0 || isFiltered ? columns.map(column) : empty("Nothing to make", "What is made to order appears here once its order, or the deposit, is paid.", h.a({ class: "button", href: link("/products") }, "Products")));
     });
   }
 

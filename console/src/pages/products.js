@@ -74,7 +74,11 @@ export async function show(visit) {
       { title: "Type", cell: ({ type }) => type ?? "", class: "wide" },
       { title: "Last changed", cell: ({ updatedAt }) => ago(updatedAt), class: "wide", sorts: ["-updatedAt"] },
     ],
-    none: empty("No products yet", "Add your first product, or import a catalog from a file."),
+    none: empty(
+      "No products yet",
+      "Add your first product, or import a catalog from a file.",
+      may("STAFF") && h.a({ class: "button", href: link("/products/new") }, "Add product"),
+    ),
     choose: may("STAFF") ? (selection, done) => changes(visit, selection, done) : undefined,
   });
 }

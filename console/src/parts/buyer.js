@@ -31,6 +31,7 @@ export function chooseBuyer({ visit, known, changed }) {
   let customer = known;
   let find = null;
   let typed = new Map(); // a new customer, while one is chosen
+  let fold = null;
   const node = h.div({ class: "stack even", "data-field": "customer" });
   draw();
 
@@ -53,21 +54,32 @@ export function chooseBuyer({ visit, known, changed }) {
       return;
     }
     find = customerFinder(visit, { label: "Find a customer", chosen: choose });
+    fold = h.details(
+      h.summary("New customer"),
+      h.div(
+        { class: "stack even" },
+        // First, so that the names lead on to the payment.
+        field({ name: "customer.phone", label: "Phone", type: "tel" }),
+        field({ name: "customer.email", label: "Email", type: "email" }),
+        h.div(
+          { class: "fields" },
+          field({ name: "customer.firstName", label: "First name" }),
+          field({ name: "customer.lastName", label: "Last name" }),
+        ),
+      ),
+    );
     replace(
       node,
-      find.node,
-      h.p({ class: "hint" }, "Or enter a new customer:"),
-      // First, so that the names lead on to the payment.
-      field({ name: "customer.phone", label: "Phone", type: "tel" }),
-      field({ name: "customer.email", label: "Email", type: "email" }),
-      h.div(
-        { class: "fields" },
-        field({ name: "customer.firstName", label: "First name" }),
-        field({ name: "customer.lastName", label: "Last name" }),
-      ),
+      h.div({ class: "stack tight" }, find.node, fold),
       h.p({ class: "error" }),
     );
     retype(node, typed);
+    unfold();
+  }
+
+  // Shows what was entered of a new customer.
+  function unfold() {
+    fold.open ||= [...fold.querySelectorAll("input")].some(({ value }) => value);
   }
 
   // In the API's shape.
@@ -124,6 +136,7 @@ export function chooseBuyer({ visit, known, changed }) {
     read,
     confirmed,
     choose,
+    unfold,
     known: () => customer,
     settled: () => find?.settled(),
     missed: () => (customer ? 0 : find.missed()),

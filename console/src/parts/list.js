@@ -173,6 +173,7 @@ export async function list(visit, spec) {
     if (rows === shown) return;
     drawChosen();
     shown = data.length > 0 ? rows : "";
+    bar.hidden = data.length === 0 && pagination.total === 0 && !filtered; // nothing to filter
     if (data.length === 0) {
       const past = pagination.total > 0;
       const clear = h.a(

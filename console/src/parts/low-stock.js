@@ -33,13 +33,14 @@ export function lowStock(visit, rows) {
     columns: [
       {
         title: "Product",
-        cell: ({ productId, productName, variantId, variantTitle, sku, more }) =>
+        cell: ({ productId, productName, variantId, variantTitle, sku, stock, more }) =>
           h.div(
             h.a(
               { class: "strong", href: link(`/products/${productId}`, { variant: variantId }) },
               h.bdi(productName),
             ),
             h.div({ class: "soft small" }, [variantTitle, sku].filter(Boolean).join(" · ")),
+            stock <= 0 && h.span({ class: "badge bad" }, "Out"),
             more && h.a({ class: "small", href: link(`/products/${productId}`) }, more),
           ),
       },

@@ -20,7 +20,7 @@ export function uploadForm(visit, done) {
   let key = once();
   let since = 0; // when it was made
   let chosen = null;
-  const picked = h.p({ class: "strong" }, "Drop a CSV, .xlsx or .ods file here");
+  const picked = h.p({ class: "strong" }, "A CSV, .xlsx or .ods file", h.span({ class: "wide" }, ": drop it here"));
   const input = h.input({
     id: "csv",
     type: "file",
@@ -51,7 +51,7 @@ export function uploadForm(visit, done) {
     ),
     running,
     h.div({ class: "actions" }, start, now),
-    h.p({ class: "hint" }, "The preview shows what would change. Nothing is saved before you confirm it."),
+    h.p({ class: "hint" }, "The preview shows what would change, and saves nothing. Import saves at once, and can be undone."),
   );
 
   for (const type of ["dragover", "dragleave", "drop"]) visit.listen(window, type, over);

@@ -20,8 +20,9 @@ const calendar = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeZ
 
 // A day of the shop: 2026-12-03. What is open is overdue from the day after on.
 export function dayWord(day, isOpen = true) {
-  const isLate = isOpen && day < daysAgo(0);
-  return h.span({ class: isLate ? "short" : null }, h.time({ datetime: day }, calendar.format(new Date(day))), isLate && " · overdue");
+  const today = daysAgo(0);
+  const word = isOpen && (day < today ? "overdue · " : day === today && "today · ");
+  return h.span({ class: word ? "short" : null }, word, h.time({ datetime: day }, calendar.format(new Date(day))));
 }
 
 export const dueWord = (day, isOpen) => h.span("Due ", dayWord(day, isOpen));
