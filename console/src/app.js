@@ -16,7 +16,7 @@ const SKELETON_AFTER = 80; // milliseconds in which nothing was drawn
 const LISTS = ["customers", "orders", "products"];
 const PRODUCTION = ["due", "production", "stages"];
 const RECORDS = ["customer", "new-order", "order"];
-const STOCK = ["count", "counts", "low-stock", "product", "receive"];
+const STOCK = ["carriers", "count", "counts", "low-stock", "product", "receive"];
 
 let visit = null;
 

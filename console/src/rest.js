@@ -1,6 +1,8 @@
 // The script of all other pages.
 
-export { show as carriers } from "./pages/carriers.js";
+import style from "./rest.css" with { type: "text" };
+import { addStyle } from "./parts/style.js";
+
 export { show as deliveries } from "./pages/deliveries.js";
 export { show as delivery } from "./pages/delivery.js";
 export { show as imports } from "./pages/imports.js";
@@ -12,3 +14,5 @@ export { show as reports } from "./pages/reports.js";
 export { show as shipments } from "./pages/shipments.js";
 export { show as webhook } from "./pages/webhook.js";
 export { show as webhooks } from "./pages/webhooks.js";
+
+addStyle(style);

@@ -1,5 +1,6 @@
 // One search over orders, products, customers, pages and actions, from any page (`/` or Ctrl+K).
 
+import style from "./search.css" with { type: "text" };
 import { h, newId } from "./dom.js";
 import { date, money, plural, statusWord, words } from "./format.js";
 import { MENU } from "./navigation.js";
@@ -8,8 +9,11 @@ import { may } from "./session.js";
 import { asked } from "./parts/choice.js";
 import { combobox } from "./parts/combobox.js";
 import { nameOf, repOf } from "./parts/order.js";
+import { addStyle } from "./parts/style.js";
 import { repWord } from "./parts/words.js";
 import { Visit } from "./visit.js";
+
+addStyle(style);
 
 // Each with other words for it, such as those of what is done there.
 const WORDS = {

@@ -1,5 +1,6 @@
-// The script of the pages about products and their stock.
+// The script of the pages about products and their stock, and of others that have rows to fill in.
 
+export { show as carriers } from "./pages/carriers.js";
 export { show as count } from "./pages/count.js";
 export { show as counts } from "./pages/counts.js";
 export { show as "low-stock" } from "./pages/low-stock.js";

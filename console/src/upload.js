@@ -1,4 +1,4 @@
-// Uploads a file with progress: to the API, or directly to S3 when it is large.
+// Uploads files with progress: one of an import to the API, or to S3 when it is large; others to S3.
 
 import { call, Refusal } from "./api.js";
 import { LARGEST_FORM, LARGEST_UPLOAD } from "./facts.js";
@@ -23,12 +23,17 @@ export async function upload(file, { mode, dryRun }, { tell, signal, idempotency
     body: { fileName: file.name, mode, dryRun, review: dryRun },
     idempotencyKey,
   });
-  const form = new FormData();
-  for (const [name, value] of Object.entries(data.fields)) form.append(name, value);
-  form.append("file", file);
-  const { ok, status } = await sending(tell)(data.url, { body: form, headers: {}, signal });
-  if (!ok) throw new Refusal(status, {}, new Headers());
+  await postFile(data, file, { tell, signal });
   return data.jobId;
+}
+
+// Posts a file to S3 with a form that the API has made for it.
+export async function postFile({ url, fields }, file, { tell, signal }) {
+  const form = new FormData();
+  for (const [name, value] of Object.entries(fields)) form.append(name, value);
+  form.append("file", file);
+  const { ok, status } = await sending(tell)(url, { body: form, headers: {}, signal });
+  if (!ok) throw new Refusal(status, {}, new Headers());
 }
 
 function unreadable() {

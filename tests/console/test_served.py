@@ -11,6 +11,7 @@ import pytest
 from chalicelib.api_keys.model import Role
 from chalicelib.console import routes
 from chalicelib.exports.model import ExportColumns, ExportFormat
+from chalicelib.files.model import FileError
 from chalicelib.imports import formats
 from chalicelib.imports.csv.encodings import KNOWN
 from chalicelib.imports.csv.rows import DELIMITERS
@@ -191,6 +192,7 @@ def test_import_formats_and_fields_match_the_source() -> None:
         ("parts/upload-form.js", "MODES", set(ImportMode)),
         ("parts/export.js", "FORMATS", {*ExportColumns, ExportFormat.JSONL}),
         ("pages/keys.js", "ROLES", set(Role)),
+        ("file-upload.js", "REASONS", {*FileError, "too_large"}),
     ],
 )
 def test_names_with_console_labels_match_the_source(

@@ -4,6 +4,7 @@ import { button, h, newKey, replace } from "../dom.js";
 import { ago, dateTime } from "../format.js";
 import { badge } from "../parts/badge.js";
 import { copyButton } from "../parts/copy.js";
+import { loadUploads } from "../parts/dialogs.js";
 import { draftOf } from "../parts/draft.js";
 import { locked, saving, summary } from "../parts/form.js";
 import { menu } from "../parts/menu.js";
@@ -24,32 +25,34 @@ const BACK = [link("/products"), "Products"];
 
 export async function show(visit) {
   const { params, query } = visit;
-  if (!params.id) return page(visit, null, query.from && (await copyOf(visit, query.from)));
+  const path = `admin/products/${encodeURIComponent(params.id ?? query.from)}`;
+  const [{ pictureList }, answer] = await Promise.all([loadUploads(), (params.id || query.from) && visit.get(path)]);
+  const images = pictureList(visit);
+  if (!params.id) return page(visit, images, { like: answer && copyOf(answer) });
   const record = new Record(visit, {
-    path: `admin/products/${encodeURIComponent(params.id)}`,
+    path,
     method: "PUT",
     what: "product",
-    fields: (data) => productForm(data).read(),
-    toBody: (edited, latest) => bodyOf(record.data, edited, latest),
-    draw: () => (fields = page(visit, record)),
+    fields: (data) => productForm(data, images).read(),
+    toBody: (edited, latest) => bodyOf(record.data, edited, latest, images),
+    draw: (sent) => (fields = page(visit, images, { record, sent })),
   });
   let fields = null;
-  await record.load();
+  record.take(answer);
   if (query.variant) fields.reveal(query.variant, "stock");
   return undefined;
 }
 
 // A new product like another: without what is only one product's.
-async function copyOf(visit, id) {
-  const { data } = await visit.get(`admin/products/${encodeURIComponent(id)}`);
+function copyOf({ data }) {
   const variants = data.variants.map(({ title, price, cost }) => ({ title, cost, price: price === data.price ? null : price }));
   return { ...data, name: `${data.name} (copy)`, status: "DRAFT", slug: null, sku: null, variants };
 }
 
 // `latest`: the product as someone else saved it. Its new variants stay, and its deleted ones are
 // not created again.
-function bodyOf(product, edited, latest) {
-  const body = changes(productForm(product).read(), edited);
+function bodyOf(product, edited, latest, images) {
+  const body = changes(productForm(product, images).read(), edited);
   if (!body.variants) return body;
   const there = new Set(latest.variants.map(({ id }) => id));
   const mine = claimed(body.variants, product.variants, latest.variants);
@@ -61,14 +64,14 @@ function bodyOf(product, edited, latest) {
 
 const withoutStock = ({ variants }) => variants.map((each) => ({ ...each, stock: null }));
 
-// Without a record: a new product.
-function page(visit, record, like = null) {
+// Without a record: a new product. `sent`: the fields that were saved, if it is drawn again.
+function page(visit, images, { record, like = null, sent = [] }) {
   const product = record?.data;
   // A retry after a lost connection does not create a second product.
   const idempotencyKey = newKey();
   const key = once();
   let unsure = null; // moves that may have been made: they are settled first, whatever is typed since
-  const fields = productForm(product ?? like, visit);
+  const fields = productForm(product ?? like, images, visit);
   const save = h.button({ type: "submit", class: "main" }, product ? "Save" : "Create product");
   const hint = h.span({ class: "soft small" });
   const form = h.form(
@@ -88,7 +91,7 @@ function page(visit, record, like = null) {
   }
   const first = fields.read();
   const { isAlone } = fields;
-  const isChanged = () => fields.moves().length > 0 || differing(first, fields.read()).length > 0;
+  const isChanged = () => images.isUploading() || fields.moves().length > 0 || differing(first, fields.read()).length > 0;
   if (record) record.edits(form, fields.read);
   const drawn = record ? record.draft(form, fields.lists) : draftOf(visit, form, { lists: fields.lists });
   visit.guard("product", isChanged, "Your changes to this product have not been saved.");
@@ -124,6 +127,7 @@ function page(visit, record, like = null) {
     product && movements(visit, product.id),
     product && trail(visit, { recordId: product.id }),
   );
+  if (!sent.includes("images")) images.resume();
   if (may("STAFF")) drawn();
   return fields;
 
@@ -133,7 +137,7 @@ function page(visit, record, like = null) {
 
   async function submitted(event) {
     event.preventDefault();
-    if (may("STAFF")) await saving(form, save, () => (record ? saveIt() : make()));
+    if (may("STAFF")) await saving(form, save, () => images.saveWhenUploaded(() => (record ? saveIt() : make())));
   }
 
   // Pieces that come or go are moved first. What else is typed is saved after them.

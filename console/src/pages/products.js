@@ -89,7 +89,7 @@ function named({ id, name, images, vendor, sku, variants }) {
     .map((part, at) => [at > 0 && " · ", h.bdi(part)]);
   return h.div(
     { class: "named" },
-    picture(images[0]?.url),
+    picture(images[0]),
     h.div(
       h.a({ class: "row", href: link(`/products/${id}`) }, h.bdi(name)),
       h.div({ class: "soft small" }, about),

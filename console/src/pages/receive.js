@@ -6,6 +6,7 @@ import { plural } from "../format.js";
 import { begunNotice, keepDraft, loadDraft } from "../parts/draft.js";
 import { problem, toast } from "../parts/notice.js";
 import { empty, keepFocus } from "../parts/page.js";
+import { picture } from "../parts/picture.js";
 import { pieceCount } from "../parts/pieces.js";
 import { table } from "../parts/table.js";
 import { variantFinder, variantName } from "../parts/variants.js";
@@ -58,7 +59,12 @@ export async function show(visit) {
       columns: [
         {
           title: "Item",
-          cell: ({ piece }) => [h.b(h.bdi(variantName(piece))), h.div({ class: "soft small" }, piece.variant.sku)],
+          cell: ({ piece }) =>
+            h.div(
+              { class: "named" },
+              picture(piece.product.images[0]),
+              h.div(h.b(h.bdi(variantName(piece))), h.div({ class: "soft small" }, piece.variant.sku)),
+            ),
         },
         { title: "In stock", cell: ({ piece }) => piece.variant.stock ?? "not tracked", class: "number wide" },
         { title: "Received", cell: quantity, class: "number" },

@@ -55,6 +55,7 @@ const line = (label, before, after, name) =>
 export function shown(value, name = "") {
   if (value === null || value === undefined || value === "" || value.length === 0) return "none";
   if (Array.isArray(value)) return value.map((each) => shown(each)).join(", ");
+  if (value.pictureId) return value.alt || "a picture";
   if (typeof value === "object") {
     const parts = Object.entries(value).filter(([name, each]) => name !== "id" && each);
     const isNested = parts.some(([, each]) => typeof each === "object");

@@ -7,7 +7,7 @@ import { announce } from "./notice.js";
 const PAUSE = 220; // milliseconds without a key before options are asked for
 
 // `input`: gets its role and keys; `label`: of the list. `ask(text, signal)` resolves to the options of a text: { text,
-// mark, about }, with a `key` if it stays marked in the next ones. `take(option)` is called by a click,
+// mark, about, picture }, with a `key` if it stays marked in the next ones. `take(option)` is called by a click,
 // `enter(option, event)` by Enter, with the marked one or undefined; `failed(text, message)` without an answer.
 // `offers`: a blank field has options too, and none is marked. `stays`: the list is always there.
 export function combobox({ visit, input, label, ask, take, enter, failed, offers = false, stays = false }) {
@@ -63,7 +63,11 @@ export function combobox({ visit, input, label, ask, take, enter, failed, offers
                 onmousedown: (event) => event.preventDefault(), // the focus stays
                 onclick: () => take(option),
               },
-              h.span(h.bdi(option.text), option.mark && [" ", h.span({ class: "badge warn" }, option.mark)]),
+              h.span(
+                { class: option.picture ? "named" : null },
+                option.picture,
+                h.span(h.bdi(option.text), option.mark && [" ", h.span({ class: "badge warn" }, option.mark)]),
+              ),
               h.span({ class: "soft small" }, option.about),
             ),
           ),

@@ -1,4 +1,4 @@
-// Dialogs that most visits do not open are a script of their own, loaded at the first press.
+// Dialogs that most visits do not open, and uploads, are scripts of their own, loaded when they are wanted.
 
 let loaded = null;
 
@@ -11,10 +11,10 @@ export function preloadDialogs(visit) {
     visit.listen(visit.root, type, () => loadDialogs().catch(() => {}), { once: true });
 }
 
-async function loadDialogs() {
-  try {
-    return (loaded = await import("../dialogs.js"));
-  } catch {
-    throw new Error("A part of the console could not be loaded. Check the connection and try again.");
-  }
+const loadDialogs = async () => (loaded = await import("../dialogs.js").catch(explain));
+
+export const loadUploads = () => import("../uploads.js").catch(explain);
+
+function explain() {
+  throw new Error("A part of the console could not be loaded. Check the connection and try again.");
 }

@@ -21,7 +21,7 @@ export const previewTable = (preview) =>
           cell: ({ name, slug, image, outcome }) =>
             h.div(
               { class: "named" },
-              picture(image),
+              picture({ url: image }),
               h.div(
                 h.b(h.bdi(name || slug)),
                 h.div({ class: "soft small" }, TITLES[outcome] ?? words(outcome)),

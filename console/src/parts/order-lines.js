@@ -7,6 +7,7 @@ import { field } from "./form.js";
 import { icon } from "./icon.js";
 import { madeFields } from "./made.js";
 import { announce } from "./notice.js";
+import { picture } from "./picture.js";
 import { notForSale, variantFinder, variantName } from "./variants.js";
 
 const isPercent = (text) => /%\s*$/.test(text);
@@ -72,7 +73,7 @@ export function orderLines(visit, { changed, ...more }) {
       { class: "line" },
       h.div(
         { class: "what" },
-        title || h.b(h.bdi(name)),
+        title || h.span({ class: "named" }, product.images?.[0] && picture(product.images[0]), h.b(h.bdi(name))),
         notForSale(product) && [" ", h.span({ class: "badge warn" }, notForSale(product))],
         h.div(
           { class: "soft small" },
@@ -165,8 +166,8 @@ export function orderLines(visit, { changed, ...more }) {
         .filter(({ more }) => more > 0),
     // What `restore` needs, besides what the fields hold.
     kept: () =>
-      lines.map(({ product: { status, name, variants = [], madeToOrder, leadDays, specification }, variant, made }) => ({
-        product: { status, name, variants: variants.map(() => null), madeToOrder, leadDays, specification },
+      lines.map(({ product: { status, name, variants = [], images, madeToOrder, leadDays, specification }, variant, made }) => ({
+        product: { status, name, variants: variants.map(() => null), images, madeToOrder, leadDays, specification },
         variant,
         isMade: made.isOpen(),
       })),

@@ -2,18 +2,12 @@
 
 import { h } from "../dom.js";
 
-const blank = () => h.span({ class: "thumb blank", "aria-hidden": "true" });
+const blank = (text) => h.span({ class: "thumb blank", "aria-hidden": text ? null : "true" }, text);
 
-export const picture = (url) =>
-  /^https:/i.test(url ?? "")
-    ? h.img({
-        class: "thumb",
-        src: url,
-        alt: "",
-        loading: "lazy",
-        decoding: "async",
-        width: 40,
-        height: 40,
-        onerror: ({ target }) => target.replaceWith(blank()),
-      })
-    : blank();
+// `image`: of the API; an own picture in that size. `gone`: what is said if it cannot be loaded.
+export function picture(image, size = "small", gone = null) {
+  const src = image?.sizes?.[size] ?? (/^https:/i.test(image?.url ?? "") && image.url);
+  if (!src) return blank(image && gone);
+  const onerror = ({ target }) => target.replaceWith(blank(gone));
+  return h.img({ class: "thumb", src, alt: "", loading: "lazy", decoding: "async", onerror });
+}

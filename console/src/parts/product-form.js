@@ -1,6 +1,6 @@
 // The fields of a product: drawn from one, read back as one, and what differs in between.
 
-import { button, h, replace } from "../dom.js";
+import { button, h } from "../dom.js";
 import { amountOf } from "./amount.js";
 import { plural, whole } from "../format.js";
 import { choice } from "./choice.js";
@@ -9,7 +9,6 @@ import { field, optionsOf, wrong } from "./form.js";
 import { REASONS } from "./low-stock.js";
 import { tagsOf } from "./order.js";
 import { card } from "./page.js";
-import { picture } from "./picture.js";
 import { rows } from "./rows.js";
 import { differing } from "./stale.js";
 import { PRODUCT_STATUSES } from "../facts.js";
@@ -37,8 +36,8 @@ const ARRIVED = "RECEIVED";
 const GONE = "DAMAGED";
 const isMove = ({ row, typed }) => /^[+-]\d+$/.test(typed.stock) && Number.isInteger(row.stock);
 
-// `visit`: of the page that shows it, unless it is only read.
-export function productForm(product, visit = null) {
+// `images`: its list of pictures. `visit`: of the page that shows it, unless it is only read.
+export function productForm(product, images, visit = null) {
   const own = product ?? BLANK;
   const text = (name, more) => field({ name, value: own[name] ?? "", ...more });
   const used = (name, more) => choice(visit, ["products", name], { name, value: own[name] ?? "", ...more });
@@ -126,27 +125,13 @@ export function productForm(product, visit = null) {
     event.preventDefault();
     event.target.closest(".line").nextElementSibling?.querySelector("[name=barcode]").focus();
   }
-  const pictures = h.div({ class: "pictures" });
-  let images = null;
-  images = rows({
-    name: "images",
-    what: "image",
-    add: "Add an image",
-    widths: "minmax(0, 1fr) minmax(0, 1fr) 2.25rem",
-    columns: [
-      { name: "url", label: "URL", type: "url", placeholder: "https://…", onchange: drawPictures },
-      { name: "alt", label: "Alt text" },
-    ],
-    start: own.images,
-    changed: drawPictures,
-  });
-  drawPictures();
+  if (visit) images.begin(own.images);
   const node = h.div(
     { class: "columns" },
     h.div(
       card(
         null,
-        pictures,
+        visit && images.node,
         h.div(
           { class: "fields" },
           text("name", { wide: true }),
@@ -167,7 +152,6 @@ export function productForm(product, visit = null) {
         variants.node,
         reason,
       ),
-      card("Images", images.node),
       card(
         "Made to order",
         h.div(
@@ -220,11 +204,6 @@ export function productForm(product, visit = null) {
     ),
   );
 
-  function drawPictures() {
-    const urls = images?.read().map(({ typed: { url } }) => url) ?? [];
-    replace(pictures, urls.filter(Boolean).map(picture));
-  }
-
   // The form's product, in the API's shape.
   function read() {
     // By field, because rows have a `price` and a `sku` too.
@@ -240,7 +219,7 @@ export function productForm(product, visit = null) {
       tags: tagsOf(typed("tags")),
       lowStockThreshold: orNull(whole(typed("lowStockThreshold"))),
       seo: { title: orNull(typed("seo.title")), description: orNull(typed("seo.description")) },
-      images: images.read().map(({ typed: { url, alt } }) => ({ url, alt: orNull(alt) })),
+      images: (visit ? images.read() : own.images).map(images.toInput),
       variants: variants.read().map(({ row, typed, typed: { title, sku, barcode, price, cost, stock } }) => ({
         ...(row.id ? { id: row.id } : {}),
         title: orNull(title),

@@ -13,7 +13,7 @@ const only = (names, of) => Object.fromEntries(names.map((name) => [name, of[nam
 export class Record {
   #form = null;
 
-  // `fields(data)`: the values that can be edited; `draw(record)`: the page, which calls `edits`;
+  // `fields(data)`: the values that can be edited; `draw(sent)`: the page, which calls `edits`, when these were saved;
   // `watched(data)`: more values that a conflict shows; `toBody(edited, latest)`: the request's body.
   constructor(visit, { path, what, draw, fields, method = "PATCH", ...more }) {
     Object.assign(this, { visit, path, what, draw, fields, method });
@@ -34,7 +34,7 @@ export class Record {
     const before = only(theirs, this.#form?.was ?? {});
     Object.assign(this, { data, etag });
     this.#form = null;
-    this.draw(this);
+    this.draw(sent);
     // Typed over what someone else has changed: the next save asks.
     if (this.#form) Object.assign(this.#form.was, before);
   }

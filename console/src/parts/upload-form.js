@@ -2,7 +2,7 @@
 
 import { h, replace } from "../dom.js";
 import { number } from "../format.js";
-import { upload } from "../upload.js";
+import { loadUploads } from "./dialogs.js";
 import { field, saving, summary, values } from "./form.js";
 import { announce } from "./notice.js";
 import { once } from "./once.js";
@@ -92,7 +92,7 @@ export function uploadForm(visit, done) {
       if (Date.now() - since > HOUR) [key, since] = [once(), Date.now()];
       const idempotencyKey = key([name, size, lastModified, options]);
       const more = { tell: progress, signal: visit.signal, idempotencyKey };
-      done(await visit.finish(upload(chosen, options, more)));
+      done(await visit.finish(loadUploads().then(({ upload }) => upload(chosen, options, more))));
     });
     running.hidden = true;
   }

@@ -2,6 +2,7 @@
 
 import { money, words } from "../format.js";
 import { finder, folded } from "./finder.js";
+import { picture } from "./picture.js";
 import { listenForScans } from "./scanner.js";
 
 const MOST_SHOWN = 50;
@@ -46,6 +47,7 @@ function shown(each) {
   return {
     codes: codesOf(each),
     text: variantName(each),
+    picture: picture(product.images[0]),
     mark: notForSale(product),
     about: [
       skuOf(each),

@@ -210,8 +210,10 @@ def test_the_list_shows_pictures_and_stock_by_variant(another: Callable[..., Des
     desk.heading(f"Seen{RUN}")
     pictures = desk.page.locator(".pictures .thumb")
     expect(pictures).to_have_count(2)
-    desk.field("images.1.url").locator("input").fill(PICTURE.format("third"))
-    desk.label("Name").click()
+    desk.button("More: picture 2").click()
+    desk.page.locator(":popover-open").get_by_text("Use another address").click()
+    desk.label("Address of the picture").fill(PICTURE.format("third"))
+    desk.button("Use this address").click()
     expect(pictures.nth(1)).to_have_attribute("src", PICTURE.format("third"))
 
 
