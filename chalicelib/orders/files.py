@@ -90,7 +90,10 @@ def change_file(order_id: str, file_id: str, change: FileChange) -> Fields:
     order = store.get(order_id)
 
     def apply_change(commit: Commit, known: Files) -> Fields:
-        """Replace the file by the changed one; return that."""
+        """Put the changed file into `known`, which is then written; add its audit entry.
+
+        Nothing if nothing differs. Return the fields after the change. Raise NotFound, Invalid.
+        """
         before = NotFound.unless(known.get(file_id), "file", file_id)
         after = {**before, **change.sent_fields()}
         after["note"] = after["note"] or None
@@ -153,6 +156,6 @@ def _audit(
 
 
 def _show_for_audit(file: Fields | None) -> dict[str, object]:
-    """Return an order's files as the audit log compares them: this one alone, or none."""
+    """Return `{"files": […]}` as the audit log compares it: with this file alone, or none."""
     names = ("id", "name", "note", "lineItemId", "contentType", "bytes")
     return {"files": [{name: file[name] for name in names}] if file else []}
