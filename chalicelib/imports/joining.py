@@ -109,7 +109,10 @@ class Joining:
             self._write_held()
 
     def _write_held(self) -> None:
-        """Write the groups that are held in memory to the database."""
+        """Write the groups and names that are held in memory to the database; nothing is held then.
+
+        Raises sqlite3.OperationalError if there is no time left.
+        """
         if self._is_late():
             raise sqlite3.OperationalError("no time left")
         with self._database:

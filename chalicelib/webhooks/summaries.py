@@ -59,7 +59,8 @@ class _News:
 def send() -> None:
     """Send the summary e-mail of each endpoint with news, at most one an hour.
 
-    Raises RuntimeError at the end if some could not be sent; the next run sends them.
+    A failure is logged, and the others are sent. Raises RuntimeError at the end if some could not
+    be sent; the next run sends them.
     """
     failed = 0
     for endpoint in store.load_all():
@@ -104,8 +105,8 @@ def _send_summary(endpoint: Endpoint) -> None:
 def _collect_news(endpoint: Endpoint, now: datetime) -> _News:
     """Read what an endpoint's owner does not know yet, up to a minute ago, and return it.
 
-    That is deliveries that failed since the last summary, that it has been failing for an hour, or
-    that it answers again after such a warning. Nothing is stored.
+    That is deliveries that failed since the last summary, that it has been failing for an hour,
+    unless an e-mail has said so, or that it answers again after such a warning. Nothing is stored.
     """
     until = clock.iso(now - _LATE)
     since = f"{endpoint.mailed_until}~" if endpoint.mailed_until else "0"

@@ -89,7 +89,10 @@ class Wix(Format):
         return " / ".join(_plain(value) for _, value in row.texts_of("option"))
 
     def finish_product(self, draft: Draft) -> ImportedProduct:
-        """Return the product; without rows of variants, its own row gives one for each choice."""
+        """Return the product; without rows of variants, its own row gives them.
+
+        That is one for each combination of its options, or a sole one without options.
+        """
         own = next((row for row in draft.rows if row["kind"].casefold() == "product"), None)
         if own is not None and not draft.variants:
             choices = [list(map(_plain, _semicolons(cell))) for _, cell in own.texts_of("option")]

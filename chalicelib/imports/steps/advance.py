@@ -39,7 +39,10 @@ def end_job(job: ImportJob) -> None:
 
 
 def fail_without_file(job_id: str) -> None:
-    """Mark a job as FAILED, because its file was deleted or replaced before all of it was read."""
+    """Mark a job as FAILED, unless it has ended, because its file was deleted or replaced.
+
+    That was before all of the file was read. It is logged.
+    """
     message = "The file was replaced or removed before all of it was read."
     jobs.fail(job_id, "file_changed", message)
     telemetry.warning("import without its file", jobId=job_id)

@@ -39,7 +39,10 @@ def send_next_page(message: Mapping[str, Any]) -> None:
 
 
 def _send(job_id: str, names: list[str], size: int) -> None:
-    """Send messages for these chunks; the first of each page has the page's size."""
+    """Send a message {job, step, chunk} for each of these chunks.
+
+    The first of each `size` of them, a page, also has `page`: the size.
+    """
     queue.send(
         {"job": job_id, "step": "chunk", "chunk": name, **({} if at % size else {"page": size})}
         for at, name in enumerate(names)

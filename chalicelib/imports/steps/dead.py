@@ -51,7 +51,10 @@ def _end_job(body: str) -> None:
 
 
 def _explain_step(letter: Mapping[str, Any]) -> _End:
-    """Return the job, code and message of a step that failed too often."""
+    """Return the job, code and message of a step that failed too often.
+
+    A letter of a job that is no import, whose step is a number, has another code.
+    """
     if isinstance(letter.get("step"), int):  # of a job that is no import
         message = "The job could not continue. What was written stays. "
         again = "Undo a bulk edit or a count before you make it again."

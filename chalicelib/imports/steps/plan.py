@@ -158,7 +158,8 @@ def _open_table(upload: files.Upload, options: Options) -> tuple[Table, Format |
 def _cut_file(job: ImportJob, rows: Iterator[CsvRow], file_format: Format) -> None:
     """Read the whole file, store its products in chunks, and mark the job as planned.
 
-    Raises FileRejected if it takes too long, or another release began.
+    The hashes of its keys are stored, too (`chunks.has_key`). No message is sent. Raises
+    FileRejected if it takes too long, or another release began.
     """
     if job.fields.get("cutBy") != __version__:
         # What the other release has written may be cut elsewhere.
