@@ -7,7 +7,7 @@ from pydantic import AfterValidator, Field, model_validator
 from typing_extensions import TypedDict
 
 from chalicelib.files.model import LARGEST_FILE, FileKind, FileStatus, UploadForm, check_bytes
-from chalicelib.schemas import SEEN, Absent, Maybe, Stripped, about, length, not_empty
+from chalicelib.schemas import SEEN, Absent, Maybe, Stripped, about, length, not_empty, null_is
 
 
 class FileUrls(TypedDict):
@@ -73,7 +73,7 @@ class NewFile(Stripped):
     shape: ClassVar[type] = ShownFile
 
     name: Annotated[str, length(200, 1), SEEN]
-    content_type: Annotated[str, length(100)] = ""
+    content_type: Annotated[str, null_is(""), length(100)] = ""
     bytes: Annotated[
         int,
         Field(strict=True, ge=1, json_schema_extra={"maximum": LARGEST_FILE}),

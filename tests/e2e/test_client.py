@@ -63,6 +63,17 @@ def test_a_picture_is_uploaded_and_shown(shop: Backroom, tmp_path: Path) -> None
     assert cup["images"][0]["sizes"] == picture["sizes"]
 
 
+def test_a_file_of_an_order_is_uploaded_and_listed(shop: Backroom, tmp_path: Path) -> None:
+    file = tmp_path / "ring.png"
+    file.write_bytes(red_picture())
+    line = {"title": "Ring", "price": "10.00", "quantity": 1}
+    order = shop.create_order({"lineItems": [line]})  # type: ignore[list-item]
+    uploaded = shop.upload_file(order["id"], file, note="Size 52")
+    assert (uploaded["kind"], uploaded["note"]) == ("IMAGE", "Size 52")
+    (listed,) = shop.list_files(order["id"])["data"]
+    assert listed["id"] == uploaded["id"]
+
+
 def test_a_file_of_ten_megabytes_is_uploaded(shop: Backroom, tmp_path: Path) -> None:
     file = tmp_path / "large.csv"
     with file.open("w", newline="") as opened:

@@ -73,6 +73,38 @@ def test_a_form_takes_no_other_file(shop: Api) -> None:
 
 
 @pytest.mark.thorough
+@pytest.mark.parametrize(
+    ("data", "kind"), [(PHOTO, "IMAGE"), (b"<script>alert(1)</script>", "FILE")]
+)
+def test_a_file_of_an_order_is_a_download_from_s3_and_only_by_a_signed_address(
+    shop: Api, data: bytes, kind: str
+) -> None:
+    line = {"title": "Ring", "price": 10, "quantity": 1}
+    order = shop.post("orders", {"lineItems": [line]})
+    path = f"orders/{order['id']}/files"
+    name = "Größe 52.jpg"
+    waiting = shop.post(path, {"name": name, "contentType": "image/jpeg", "bytes": len(data)})
+    posted(waiting["upload"], data)
+    own = f"{path}/{waiting['id']}"
+    file = until(lambda: (found := shop.get(own))["status"] == "READY" and found, 60)
+    assert file["kind"] == kind
+    with public(file["urls"]["original"]) as answer:
+        assert answer.read() == data
+        assert answer.headers["Content-Type"] == "application/octet-stream"
+        saved = answer.headers["Content-Disposition"]
+    assert saved == "attachment; filename*=UTF-8''Gr%C3%B6%C3%9Fe%2052.jpg"
+    if kind == "IMAGE":
+        with public(file["urls"]["small"]) as answer:
+            assert answer.headers["Content-Type"] == "image/webp"
+            seen = Image.open(io.BytesIO(answer.read()))
+        assert seen.size == (120, 160) and not seen.getexif()
+    unsigned = file["urls"]["original"].partition("?")[0]
+    assert public(unsigned).status == 403
+    assert shop.call("DELETE", f"orders/{order['id']}")["deleted"] is True
+    assert public(file["urls"]["original"]).status == 404
+
+
+@pytest.mark.thorough
 def test_a_file_that_is_no_picture_fails(shop: Api) -> None:
     failed = ready(shop, b"<script>alert(1)</script>")
     assert (failed["status"], failed["error"]) == ("FAILED", "not_an_image")

@@ -82,6 +82,7 @@ def test_null_means_the_default(shop: Shop) -> None:
 # Of a change: absent means as before, and these cannot be cleared. A rotation without an overlap
 # cannot be taken back: its hours are a number, or absent.
 NEVER_NULL = {
+    ("FileChange", "name"),
     ("ImageInput", "url"),  # without a pictureId
     ("OrderChange", "status"),
     ("OrderChange", "paymentStatus"),

@@ -922,7 +922,7 @@ class CreateFile(TypedDict):
 
     name: str
     """Name of the file."""
-    contentType: NotRequired[str]
+    contentType: NotRequired[str | None]
     """Media type: of an IMAGE by its content, else as sent."""
     bytes: int
     """Exact size of the file; at most 50 MiB."""
