@@ -205,6 +205,9 @@ def follow_order(
             state is WorkState.CANCELLED or (state is WorkState.DONE and old["made"] < to_make)
         ):
             old = _reopen_work(old, work.stages, by, now)
+        elif not cause and old["closedBy"] == WorkEnd.SHIPMENT:  # which was cancelled: it is made
+            done = _move_to_stage(old, work.stages.last, by, now)
+            old = {**done, "closedBy": WorkEnd.STAGE.value}
         kept[id] = old
     ended_last = sorted(removed.items(), key=lambda one: (one[1]["doneAt"] or "", one[0]))
     latest = keep_latest(ended_last, MOST_WORK, _LARGEST_REMOVED, encode)
@@ -300,20 +303,20 @@ def _differs_to_maker(before: Fields, after: Fields) -> bool:
 
 
 def refuse_locked(order: Order, lines: Iterable[Fields]) -> None:
-    """Raise SpecLocked if an edit changes title, quantity or specification of a line in work.
+    """Raise SpecLocked if an edit removes a line in work, or makes it `make: false`.
 
-    `lines`: those after the edit; one that it removed is not looked at. A line is in work if its
-    work has begun and was not cancelled.
+    Likewise if it changes title, quantity or specification. `lines`: those after the edit. A line
+    is in work if its work has begun and was not cancelled.
     """
     works = order.work.lines if order.work else {}
-    had: dict[str, Fields] = {line["id"]: {**line} for line in order.fields["lineItems"]}
-    for line in lines:
-        work = works.get(line["id"])
+    has = {line["id"]: line for line in lines}
+    for before in order.fields["lineItems"]:
+        work, after = works.get(before["id"]), has.get(before["id"])
         if work is None or not work["startedAt"] or _state_of(work) is WorkState.CANCELLED:
             continue
-        if _differs_to_maker(had[line["id"]], line):
-            message = f"Work on {line['title']!r} has begun. Send unlock: true to change it."
-            raise SpecLocked(message, lineItemId=line["id"], startedAt=work["startedAt"])
+        if after is None or not after["make"] or _differs_to_maker({**before}, after):
+            message = f"Work on {before['title']!r} has begun. Send unlock: true to change it."
+            raise SpecLocked(message, lineItemId=before["id"], startedAt=work["startedAt"])
 
 
 # --- A change of the work -------------------------------------------------------------------------

@@ -224,7 +224,9 @@ def test_an_edit_ends_work_and_brings_it_back(shop: Shop) -> None:
     moved(order, place=1)
     assert order.edit(change=[order.first_line(make=False)]).status == 200
     assert (state_of(order), stock_of(shop, made)) == (("CANCELLED", "edit"), 3)
-    assert order.edit(remove=[ids_of(order)[1]]).status == 200
+    second = [ids_of(order)[1]]
+    assert order.edit(remove=second).json["code"] == "spec_locked"  # work has begun
+    assert order.edit(remove=second, unlock=True).status == 200
     gone = works(order)[-1]
     assert (gone["title"], gone["state"], gone["closedBy"]) == ("Ring", "CANCELLED", "edit")
     assert move(order, place=1).json["code"] == "work_closed"
@@ -302,6 +304,20 @@ def test_work_on_pieces_that_left_does_not_open_again(shop: Shop) -> None:
     answer = move(order, "stg_work")
     assert (answer.json["code"], answer.json["closedBy"]) == ("work_closed", "stage")
     assert order.post(f"/shipments/{sent['id']}/cancel", {}).status == 200
+    assert moved(order, "stg_work")["state"] == "OPEN"
+    assert agrees(shop)
+
+
+def test_what_was_shipped_in_any_stage_is_made_also_if_the_parcel_stays(shop: Shop) -> None:
+    order = commissioned(shop, custom(), custom(title="Chain"))
+    moved(order)
+    unmade = [order.first_line(make=False)]
+    assert order.edit(change=unmade).json["code"] == "spec_locked"
+    part = {"lines": [order.first_line(quantity=1)]}
+    (sent,) = order.post("/shipments", part).json["shipments"]
+    assert (state_of(order), works(order)[0]["stage"]["id"]) == (("DONE", "shipment"), "stg_work")
+    assert order.post(f"/shipments/{sent['id']}/cancel", {}).status == 200
+    assert (state_of(order), works(order)[0]["stage"]["id"]) == (("DONE", "stage"), "stg_done")
     assert moved(order, "stg_work")["state"] == "OPEN"
     assert agrees(shop)
 

@@ -1158,9 +1158,9 @@ class AsyncOperations:
         Lines and amounts until the order is SHIPPED; customer, source and date at any time.
         Stock moves by the difference; money does not: `balanceDue` says what is due or owed. If
         the order has tax and its amounts change, `tax` must be sent: 422 `tax_required` has
-        `proposed`. 409 `spec_locked`, with `lineItemId` and `startedAt`: title, quantity or
-        specification of a line on which work has begun change only with `unlock`. With `dryRun`
-        nothing is written, and the answer says what would be. Emits order.edited and
+        `proposed`. 409 `spec_locked`, with `lineItemId` and `startedAt`: a line on which work
+        has begun changes in title, quantity or specification, or goes, only with `unlock`. With
+        `dryRun` nothing is written, and the answer says what would be. Emits order.edited and
         order.updated, and order.paid, inventory.low where they apply.
 
         `POST /api/admin/orders/{id}/edit`, from the role STAFF on.
