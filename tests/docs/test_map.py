@@ -6,15 +6,15 @@ from functools import cache
 from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parents[2]
-ENTRY = re.compile(r"^\| (?P<behaviour>[^|]+) \| `(?P<file>[^`:]+)(?::(?P<name>\w+))?` \|$", re.M)
+ENTRY = re.compile(r"^- (?P<behaviour>.+): `(?P<file>[^`:]+)(?::(?P<name>\w+))?`$", re.M)
 FOLDERS = ("chalicelib", "infra", "clients/python", "tests/support")
 
 
 def entries() -> list[re.Match[str]]:
     text = (PROJECT / "docs/map.md").read_text()
     found = list(ENTRY.finditer(text))
-    rows = [line for line in text.splitlines() if line.startswith("| ")]
-    assert len(found) == len(rows) - 1 and len(found) >= 40
+    rows = [line for line in text.splitlines() if line.startswith("- ")]
+    assert len(found) == len(rows) and len(found) >= 40
     return found
 
 
