@@ -162,7 +162,7 @@ def _sign(name: str, **options: str) -> str:
 
 def delete_files(place: str) -> None:
     """Delete all objects of a file, `<order>/<file>`, or of all files of an order, `<order>`."""
-    found = chain.from_iterable(_list_objects(below + place) for below in (_FILES, _UPLOADS))
+    found = chain(_list_objects(f"{_FILES}{place}/"), _list_objects(_UPLOADS + place))
     for some in batches(found, _DELETED_AT_ONCE):
         keys = [{"Key": each["Key"]} for each in some]
         reply = _s3().delete_objects(
@@ -173,9 +173,13 @@ def delete_files(place: str) -> None:
 
 
 def list_files() -> Iterator[str]:
-    """Yield the places, `<order>/<file>`, of all files of orders of which something is stored."""
+    """Yield the places, `<order>/<file>`, of all files of orders of which something is stored.
+
+    An object that somebody else put beside them is none.
+    """
     names = (found["Key"].removeprefix(_FILES) for found in _list_objects(_FILES))
-    return (place for place, _ in groupby(names, lambda name: name.rpartition("/")[0]))
+    places = (place for place, _ in groupby(names, lambda name: name.rpartition("/")[0]))
+    return (place for place in places if place.startswith("ord_") and "/" in place)
 
 
 def _list_objects(prefix: str) -> Iterator[dict[str, Any]]:

@@ -329,9 +329,13 @@ def test_what_a_crash_left_of_an_orders_files_is_deleted_by_the_weekly_look(
     other.delete()
     monkeypatch.setattr(store, "delete_objects", own)
     assert len(darkroom.kept()) == 6 and gone["kind"] == "IMAGE"
+    odd = ["files/notes.txt", "files/notes/of/others"]
+    for key in odd:
+        darkroom.s3.put_object(Bucket=settings.bucket(), Key=key, Body=b"")
     clean()
     below = f"files/{order['id']}/{stays['id']}"
-    assert darkroom.kept() == [f"{below}/{one}" for one in ("large", "original", "small")]
+    own = [f"{below}/{one}" for one in ("large", "original", "small")]
+    assert darkroom.kept() == sorted([*own, *odd])
 
 
 @pytest.mark.parametrize("at", ["store_file", "claim_upload"])
