@@ -60,6 +60,7 @@ _INFO: Final = {
     "contact": {"name": "Backroom"},
     "license": {"name": "MIT", "identifier": "MIT"},
 }
+_FORM: Final = "multipart/form-data"
 _PARAMETER: Final = re.compile(r"{(\w+)}")
 
 routes = Routes(__name__, "API")
@@ -265,7 +266,10 @@ def _operation(
     if operation.role is not None:
         described["x-role"] = operation.role.value
     if operation.body is not None:
-        schema = schemas.get((at, "body"), operation.body)
+        schema: Any = schemas.get((at, "body"), operation.body)
+        if operation.consumes == _FORM:
+            sent = schemas.get((at, "query"))
+            schema = _add_fields(schema, _query_parameters(sent, definitions, {}))
         described["requestBody"] = {
             "required": not operation.optional_body,
             "content": {operation.consumes: {"schema": schema}},
@@ -273,6 +277,18 @@ def _operation(
         if "request" in example:
             described["requestBody"]["content"][operation.consumes]["example"] = example["request"]
     return described
+
+
+def _add_fields(form: Schema, parameters: Iterable[Schema]) -> Schema:
+    """Return the schema of a form, which takes the parameters of its query as fields, too."""
+    fields = {
+        each["name"]: {
+            "description": each["description"],
+            **{name: value for name, value in each["schema"].items() if name != "default"},
+        }
+        for each in parameters
+    }
+    return {**form, "properties": {**form["properties"], **fields}}
 
 
 def _example(operation: Operation) -> dict[str, Any]:
@@ -290,7 +306,7 @@ def _query_parameters(
     definitions: Mapping[str, Schema],
     example: Mapping[str, str],
     *,
-    refuses_blank: bool,
+    refuses_blank: bool = False,
 ) -> Iterator[Schema]:
     if schema is None:
         return

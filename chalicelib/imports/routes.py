@@ -18,7 +18,6 @@ from chalicelib.imports.model import (
     ChosenMapping,
     Columns,
     ImportJob,
-    ImportMode,
     ImportOptions,
     ImportUpload,
     MappingPreview,
@@ -28,7 +27,6 @@ from chalicelib.imports.model import (
     PreviewedMapping,
     SavedMapping,
     SavedMappingList,
-    UnknownColumnsMode,
     has_ended,
 )
 from chalicelib.imports.schemas import ImportJobSummary, ShownImportJob, show, show_whole
@@ -59,22 +57,15 @@ from chalicelib.values.compact_json import encode
 
 routes = Routes(__name__, "Imports")
 
-_FORM: Final[dict[str, Any]] = {
+# What its query can say, it can say, too: the description adds the parameters.
+_FORM: Final = {
     "type": "object",
     "required": ["file"],
     "properties": {
-        "file": {"type": "string", "format": "binary", "description": "A CSV, up to 4.4 MB"},
-        "mode": {"type": "string", "enum": list(ImportMode)},
-        "dryRun": {"type": "boolean"},
-        "allowZeroPrices": {"type": "boolean"},
-        "onUnknownColumns": {"type": "string", "enum": list(UnknownColumnsMode)},
-        "review": {"type": "boolean"},
-        "headerRow": {"type": "integer"},
-        **{name: {"type": "string"} for name in ("encoding", "delimiter", "sheet", "location")},
-        "mapping": {"type": "string", "description": "Column → field, as JSON"},
-        "savedMapping": {"type": "string", "description": "Name of the saved mapping to use"},
+        "file": {"type": "string", "format": "binary", "description": "A CSV, up to 4.4 MB"}
     },
 }
+_FORM_FIELDS: Final = {"file", *(field.alias for field in ImportOptions.model_fields.values())}
 
 
 def _show_listed(job: Job) -> dict[str, Any]:
@@ -123,7 +114,7 @@ def start() -> Response:
     """
     options_sent = query(ImportOptions)
     sent = multipart_form.parse_form(_read_form_body(), header("content-type") or "")
-    for name in sent.fields.keys() - _FORM["properties"].keys():
+    for name in sent.fields.keys() - _FORM_FIELDS:
         raise Invalid.field(name, "unknown_field", "is not a field that can be sent here")
     options = validate(ImportOptions, {**options_sent.model_dump(by_alias=True), **sent.fields})
     chosen = options.model_dump(mode="json", by_alias=True)

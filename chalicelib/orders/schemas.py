@@ -51,6 +51,7 @@ from chalicelib.schemas import (
     not_empty,
     null_is,
     optional,
+    texts_as_in,
     upper,
 )
 from chalicelib.values import clock, timezone
@@ -381,12 +382,13 @@ class AnnouncedProduction(_OfOrder):
     producedAt: Annotated[str, about("When the last work was done.")]
 
 
+@texts_as_in(ShownRefund)
 class PreviewedRefund(TypedDict):
     """Money that would be given back."""
 
-    amount: Annotated[str, about("A decimal amount.")]
-    method: Annotated[str, about("Such as CASH or CARD_TERMINAL.")]
-    paymentId: Annotated[str | None, about("The payment that it refunds, if one was named.")]
+    amount: str
+    method: str
+    paymentId: str | None
 
 
 class ClosePreview(TypedDict):
@@ -398,47 +400,6 @@ class ClosePreview(TypedDict):
     work: Annotated[list[str], about("Ids of the lines whose open work would be cancelled.")]
     statusAfter: Annotated[OrderStatus, about("Its state after it.")]
     events: Annotated[list[str], about("The events that would be emitted.")]
-
-
-class EditedSums(TypedDict):
-    """The sums of an order."""
-
-    subtotal: Annotated[str, about("Sum of the lines; a decimal amount.")]
-    tax: Annotated[str, about("A decimal amount.")]
-    total: Annotated[str, about("What is to be paid; a decimal amount.")]
-    balanceDue: Annotated[str, about("What is still to pay; negative: the shop owes.")]
-
-
-class LineChangeKind(Choice):
-    """What an edit does with a line."""
-
-    ADDED = "ADDED"
-    CHANGED = "CHANGED"
-    REMOVED = "REMOVED"
-
-
-class EditedLine(TypedDict):
-    """What an edit does with a line."""
-
-    lineItemId: Annotated[str | None, about("Id of the line; null: it is new.")]
-    change: Annotated[LineChangeKind, about("What happens with it.")]
-    fields: Annotated[list[str], about("Which fields of a CHANGED line differ.")]
-
-
-class EditedStock(TypedDict):
-    """What an edit does with the stock of a variant."""
-
-    variantId: Annotated[str, about("Id of the variant.")]
-    by: Annotated[int, about("Pieces that return to the stock; negative: that are taken.")]
-
-
-class EditPreview(TypedDict):
-    """What the same edit without `dryRun` would do now."""
-
-    before: Annotated[EditedSums, about("The sums now.")]
-    after: Annotated[EditedSums, about("The sums after it.")]
-    lines: Annotated[list[EditedLine], about("Which lines differ.")]
-    stock: Annotated[list[EditedStock], about("Which stock changes.")]
 
 
 class TransactionKind(Choice):
@@ -532,27 +493,71 @@ class ShownOrder(TypedDict):
     kept: Annotated[str | None, about("The money that a closed order keeps.")]
 
 
+@texts_as_in(ShownOrder)
+class EditedSums(TypedDict):
+    """The sums of an order."""
+
+    subtotal: str
+    tax: str
+    total: str
+    balanceDue: str
+
+
+class LineChangeKind(Choice):
+    """What an edit does with a line."""
+
+    ADDED = "ADDED"
+    CHANGED = "CHANGED"
+    REMOVED = "REMOVED"
+
+
+class EditedLine(TypedDict):
+    """What an edit does with a line."""
+
+    lineItemId: Annotated[str | None, about("Id of the line; null: it is new.")]
+    change: Annotated[LineChangeKind, about("What happens with it.")]
+    fields: Annotated[list[str], about("Which fields of a CHANGED line differ.")]
+
+
+class EditedStock(TypedDict):
+    """What an edit does with the stock of a variant."""
+
+    variantId: Annotated[str, about("Id of the variant.")]
+    by: Annotated[int, about("Pieces that return to the stock; negative: that are taken.")]
+
+
+class EditPreview(TypedDict):
+    """What the same edit without `dryRun` would do now."""
+
+    before: Annotated[EditedSums, about("The sums now.")]
+    after: Annotated[EditedSums, about("The sums after it.")]
+    lines: Annotated[list[EditedLine], about("Which lines differ.")]
+    stock: Annotated[list[EditedStock], about("Which stock changes.")]
+
+
+@texts_as_in(LineItem)
 class PreviewedLine(TypedDict):
     """A line of an order that does not exist."""
 
-    variantId: Annotated[str | None, about("Id of the variant, `var_…`; null: a custom line.")]
-    title: Annotated[str, about("Title.")]
-    sku: Annotated[str | None, about("Stock keeping unit.")]
-    quantity: Annotated[int, about("How many pieces.")]
+    variantId: str | None
+    title: str
+    sku: str | None
+    quantity: int
     price: Annotated[str, about("Of one piece.")]
-    discount: Annotated[ShownDiscount | None, about("What is taken off the line.")]
-    total: Annotated[str, about("Quantity times price, less the discount; a decimal amount.")]
+    discount: ShownDiscount | None
+    total: str
     oversold: Annotated[int, about("Pieces that would be sold although they are not in stock.")]
-    make: Annotated[bool, about("Whether it is made for this order: it takes no stock.")]
-    dueOn: Annotated[str | None, about("Its own day, of the shop; null: the order's, if any.")]
+    make: bool
+    dueOn: str | None
 
 
+@texts_as_in(ShownPayment)
 class PreviewedPayment(TypedDict):
     """A payment that is not recorded."""
 
-    amount: Annotated[str, about("A decimal amount.")]
-    method: Annotated[str, about("Such as CASH or CARD_TERMINAL.")]
-    tendered: Annotated[str | None, about("Cash that was handed over.")]
+    amount: str
+    method: str
+    tendered: str | None
     change: Annotated[str | None, about("Cash to give back.")]
 
 
@@ -564,31 +569,30 @@ class PaymentsPreview(TypedDict):
     statusAfter: Annotated[OrderStatus, about("Its state after them.")]
 
 
+@texts_as_in(ShownOrder)
 class OrderPreview(TypedDict):
     """The order that the same request without `dryRun` would create now. It has no ids."""
 
     id: Annotated[str | None, about("Always null.")]
     number: Annotated[str | None, about("Always null.")]
-    status: Annotated[OrderStatus, about("Its state.")]
-    paymentStatus: Annotated[PaymentStatus, about("Whether it is paid.")]
-    paymentMethod: Annotated[str | None, about("How it is paid, such as CARD_TERMINAL.")]
+    status: OrderStatus
+    paymentStatus: PaymentStatus
+    paymentMethod: str | None
     customer: Annotated[OrderCustomer | None, about("Who orders; null: nobody, or someone new.")]
     lineItems: Annotated[list[PreviewedLine], about("Its lines, as they were sent.")]
-    itemsCount: Annotated[int, about("How many pieces its lines have.")]
-    currency: Annotated[str, about("The shop's currency, ISO 4217.")]
-    subtotal: Annotated[str, about("Sum of the lines; a decimal amount.")]
-    discount: Annotated[ShownDiscount | None, about("What is taken off the subtotal.")]
-    shipping: Annotated[str, about("What shipping costs; a decimal amount.")]
-    tax: Annotated[str, about("A decimal amount.")]
-    total: Annotated[str, about("What is to be paid; a decimal amount.")]
-    deposit: Annotated[
-        ShownDeposit | None, about("What must be paid before production begins; null: none.")
-    ]
+    itemsCount: int
+    currency: str
+    subtotal: str
+    discount: ShownDiscount | None
+    shipping: str
+    tax: str
+    total: str
+    deposit: ShownDeposit | None
     payments: Annotated[list[PreviewedPayment], about("Payments, in their order.")]
     amountPaid: Annotated[str, about("The sum of them.")]
-    balanceDue: Annotated[str, about("What is still to pay; negative: the shop owes.")]
-    dueOn: Annotated[str | None, about("Day of the shop by which it is due; null: its lines'.")]
-    orderDate: Annotated[str, about("When it was ordered; may be in the past.")]
+    balanceDue: str
+    dueOn: str | None
+    orderDate: str
 
 
 # --- What clients send ----------------------------------------------------------------------------
