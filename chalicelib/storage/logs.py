@@ -39,15 +39,16 @@ def read_drafts(
 
 
 def number_drafts(committed: Committed, prefix: str, traced: Iterable[Draft]) -> Iterator[Draft]:
-    """Yield each draft with its `id`, and with the commit's `at`, `jobId` and `actor`.
+    """Yield each draft with its `id`, and with the commit's `at`, `jobId`, `actor` and `mark`.
 
-    `jobId` is None for none; `actor` is {keyId, keyName} as traced, None for the service. What a
-    draft has itself counts, but for `id`: `<prefix>_`, the item's id without `evt_`, and the
-    draft's place in `traced` in five digits.
+    `mark` is the commit's `feed_mark_key`; `jobId` is None for none; `actor` is {keyId, keyName} as
+    traced, None for the service. What a draft has itself counts, but for `id`: `<prefix>_`, the
+    item's id without `evt_`, and the draft's place in `traced` in five digits.
     """
     actor = committed.trace.get("actor", {})
     common = {
         "at": committed.item["at"],
+        "mark": committed.feed_mark_key,
         "jobId": actor.get("jobId"),
         "actor": {name: actor.get(name) for name in ("keyId", "keyName")},
     }
@@ -69,18 +70,22 @@ def write_entries(
 
     It is a piece of work (`lockstep`): it yields what it reads and sends. `key_of`: returns the key
     of an entry by its id. `commit_of`: returns the commit of some drafts; it gets the items that
-    were read, and demands that they are unchanged. `keys_beside`: returns other keys to read for a
-    draft. `is_alone`: tells whether a draft has a commit to itself.
+    were read, and demands that they are unchanged, and that no entry is stored. `keys_beside`:
+    returns other keys to read for a draft. `is_alone`: tells whether a draft has a commit to
+    itself.
 
     Drafts whose commit failed its condition are read and written again. Raises Busy after ten
     rounds, and any other failure of a commit at once.
     """
-    for _ in range(_TRIES):
+    # A commit in the feed has all its entries, and one that is not has none, unless an earlier run
+    # died: then a condition fails, and the entries themselves are read.
+    for attempt in range(_TRIES):
         if not drafts:
             return
-        keys = {key for draft in drafts for key in (key_of(draft["id"]), *keys_beside(draft))}
-        found = (yield Need(keys)).items
-        missing = [draft for draft in drafts if key_of(draft["id"]) not in found]
+        own = [key_of(draft["id"]) if attempt else draft["mark"] for draft in drafts]
+        beside = {key for draft in drafts for key in keys_beside(draft)}
+        found = (yield Need(beside.union(own))).items
+        missing = [draft for draft, key in zip(drafts, own, strict=True) if key not in found]
         groups = list(_group_drafts(missing, per_commit, is_alone))
         outcome = yield Need(commits=[commit_of(group, found) for group in groups])
         drafts = [draft for group in _groups_to_retry(groups, outcome.failures) for draft in group]
