@@ -57,7 +57,10 @@ class WooCommerce(Format):
         return len(own) > 1 and not fields.isdisjoint({"name", "sku"})
 
     def product_key(self, cells: list[str]) -> str:
-        """Return the key of a row's product: a variation's parent, else SKU, number or name."""
+        """Return the key of a row's product: a variation's parent, else its SKU, number or name.
+
+        A number is `id:17`; the others are as the file has them.
+        """
         sku, number, name, kind, parent = (
             self.sheet.cell(cells, field) for field in ("sku", "id", "name", "kind", "parent")
         )
