@@ -7,7 +7,7 @@ PYTEST := $(VENV)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PYTHONPATH := .
 
-.PHONY: help run test thorough tests unit lint check client clients console conformance conformance-dynamodb conformance-roles conformance-stacks examples description fuzz mutants bench lock audit
+.PHONY: help run test thorough tests unit lint check client clients console screenshots conformance conformance-dynamodb conformance-roles conformance-stacks examples description fuzz mutants bench lock audit
 .DELETE_ON_ERROR:
 
 # An environment whose Python is gone or too old is made again.
@@ -58,6 +58,9 @@ client: .venv/ready ## the Python client's models and operations, from the descr
 # deploys the console does.
 console: console/node_modules/ready ## the console's files, from console/src (needs Node)
 	node console/build.mjs
+
+screenshots: .venv/ready ## the pictures in docs/images, of a fresh `make run` that runs (needs a browser)
+	$(VENV)/python infra/screenshots.py
 
 console/node_modules/ready: console/package-lock.json
 	@command -v npm >/dev/null || { echo "make console needs Node 20 (npm), which is not here; nothing else of the console does." >&2; exit 1; }

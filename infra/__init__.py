@@ -8,6 +8,6 @@
   `emulator_guard` (who may ask it) and `emulator_snapshots` (what it keeps), `seed`
   (the sample catalogue), `log_lines`, `receiver` (of webhooks); `install` and `browser` for `make`
 - operating: `keys`, `counts`, `dead_letters`, `reindex`, `backup`; `refused` says what AWS said;
-  `description` prints OpenAPI, `limits` and `guide` write pages
+  `description` prints OpenAPI, `limits` and `guide` write pages, `screenshots` their pictures
 - the first hour on AWS: `verify`, with its statements and checks in `verification`
 """
