@@ -28,13 +28,11 @@ from chalicelib.files.model import (
     rendition_name,
 )
 from chalicelib.values import clock
-from chalicelib.values.batches import batches
 
 URL_SECONDS: Final = 3_600
 _UPLOADS: Final = "uploads/"
 _ORIGINALS: Final = "pictures/"
 _FILES: Final = "files/"
-_DELETED_AT_ONCE: Final = 1_000  # keys of a call (AWS)
 _DOWNLOADED: Final = "application/octet-stream"  # the type of any file: no browser runs or shows it
 PUBLISHED: Final = {
     "ContentType": "image/webp",
@@ -44,10 +42,6 @@ PUBLISHED: Final = {
 
 class UploadGone(Exception):
     """The uploaded file was deleted."""
-
-
-class NotDeleted(Exception):
-    """S3 did not delete an object, for the reason with this code."""
 
 
 def place_of_key(key: str) -> str:
@@ -163,13 +157,8 @@ def _sign(name: str, **options: str) -> str:
 def delete_files(place: str) -> None:
     """Delete all objects of a file, `<order>/<file>`, or of all files of an order, `<order>`."""
     found = chain(_list_objects(f"{_FILES}{place}/"), _list_objects(_UPLOADS + place))
-    for some in batches(found, _DELETED_AT_ONCE):
-        keys = [{"Key": each["Key"]} for each in some]
-        reply = _s3().delete_objects(
-            Bucket=settings.bucket(), Delete={"Objects": keys, "Quiet": True}
-        )
-        if errors := reply.get("Errors"):
-            raise NotDeleted(errors[0]["Code"])
+    for each in found:
+        _s3().delete_object(Bucket=settings.bucket(), Key=each["Key"])
 
 
 def list_files() -> Iterator[str]:
