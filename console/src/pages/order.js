@@ -10,6 +10,7 @@ import { copyButton } from "../parts/copy.js";
 import { deliveryTable } from "../parts/deliveries.js";
 import { editItems } from "../parts/edit-order.js";
 import { preloadDialogs } from "../parts/dialogs.js";
+import { filesCard } from "../parts/order-files.js";
 import { field, form, values } from "../parts/form.js";
 import { menu } from "../parts/menu.js";
 import { toast } from "../parts/notice.js";
@@ -45,8 +46,9 @@ export async function show(visit) {
     what: "order",
     fields: ({ trackingNumber, salesRepId, dueOn, note, tags }) => ({ trackingNumber, salesRepId, dueOn, note, tags }),
     watched: ({ status }) => ({ status }),
-    draw: () => page(visit, record, webhooks),
+    draw: () => page(visit, record, webhooks, files),
   });
+  const files = filesCard(visit, visit.params.id, () => record.data.lineItems);
   await record.load();
   visit.listen(window, "afterprint", () => delete visit.root.dataset.print); // Ctrl+P prints the order
   if (may("ADMIN")) await visit.fill(webhooks, () => delivered(visit, record.data));
@@ -62,7 +64,7 @@ async function delivered(visit, { id, createdAt }) {
   return h.details(h.summary(`Webhooks: ${done} of ${many} delivered`), deliveryTable(rows));
 }
 
-function page(visit, record, webhooks) {
+function page(visit, record, webhooks, files) {
   const { data: order } = record;
   const its = moneyOf(visit, record);
   const parcels = shipmentsOf(visit, record, { take: its.take, print: printed });
@@ -105,6 +107,7 @@ function page(visit, record, webhooks) {
       h.div(
         items(),
         parcels.card(),
+        files,
         card("Timeline", timeline(storyOf(order, voiding)), webhooks),
         isStaff && h.details({ class: "card", ontoggle: audited }, h.summary("Every change")),
       ),

@@ -5,6 +5,7 @@ import { dateTime, exact, number, whole } from "../format.js";
 import { badge } from "./badge.js";
 import { repField } from "./choice.js";
 import { dialogForm } from "./dialog-form.js";
+import { loadUploads } from "./dialogs.js";
 import { field } from "./form.js";
 import { buyer, repOf } from "./order.js";
 import { facts } from "./page.js";
@@ -88,6 +89,8 @@ const specified = ({ specification, missing }) =>
 export async function openCard(visit, seen, stages, done) {
   const { now: card } = await load(visit, seen);
   const changes = await loadChanges(visit, card);
+  const files = h.div();
+  visit.fill(files, async () => (await loadUploads()).drawFiles(visit, card.orderId, card));
   const named = (id) => stages.find((stage) => stage.id === id)?.name ?? (id === card.stage.id ? card.stage.name : "another stage");
   const about = [
     facts([
@@ -101,6 +104,7 @@ export async function openCard(visit, seen, stages, done) {
     ]),
     changes.length > 0 && h.div({ class: "notice warn" }, h.p({ class: "strong" }, "Changed after start"), changes.map((line) => h.p(h.bdi(line)))),
     specified(card),
+    h.section({ class: "stack tight" }, h.h3("Files"), files),
     card.moves.length > 0 &&
       h.details(
         h.summary("Moves"),

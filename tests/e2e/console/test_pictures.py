@@ -1,5 +1,6 @@
 """Pictures of products: chosen, uploaded, put in order, and seen wherever products are."""
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -96,3 +97,33 @@ def test_a_photo_is_made_smaller_before_it_is_sent_unless_the_original_is_wanted
     assert (original["width"], original["height"]) == (3024, 4032)
     assert smaller["width"] * 4032 == pytest.approx(smaller["height"] * 3024, rel=0.001)
     assert 5_900_000 < smaller["width"] * smaller["height"] < 6_010_000
+
+
+def test_pictures_outlive_a_reload_a_failure_and_a_page_that_is_left(desk: Desk) -> None:
+    desk.shown(product := desk.api.product("Kept", variants=[{"stock": 3}]))
+    bucket = re.compile("^(?!.*/(api|console))")
+    posted = desk.kept(bucket)
+    with desk.page.expect_request(bucket):
+        desk.page.locator(".uploads input[type=file]").first.set_input_files([CUP])
+    expect(tiles(desk)).to_contain_text("Uploading")
+    desk.page.evaluate("location.hash = '#/orders'")
+    expect(desk.dialog).to_contain_text("being uploaded")
+    desk.dialog.get_by_role("button", name="Stay").click()
+    posted[0].abort()
+    expect(tiles(desk)).to_contain_text("The upload was interrupted.")
+    posted.release()
+    press(desk, 1, "Try again")
+    expect(desk.page.locator(".pictures progress")).to_have_count(0)
+    desk.label("Alt text of picture 1").fill("A cup")
+    desk.page.on("dialog", lambda asked: asked.accept())
+    desk.page.reload()
+    expect(desk.page.get_by_text("What was begun here before is not saved yet.")).to_be_visible()
+    expect(desk.label("Alt text of picture 1")).to_have_value("A cup")
+    # The stock is saved by a request of its own, which draws the page again.
+    desk.label("Stock of variant 1").fill("+2")
+    desk.page.locator(".uploads input[type=file]").first.set_input_files([SAUCER])
+    desk.save()
+    expect(desk.page.get_by_text("Unsaved changes")).to_have_count(0)
+    saved = desk.api.get(f"products/{product['id']}")
+    assert [each["alt"] for each in saved["images"]] == ["A cup", None]
+    assert saved["variants"][0]["stock"] == 5
