@@ -34,7 +34,6 @@ UNASKED = {
     (ANY, "dynamodb:*", "/stream/*"): "Lambda itself reads the stream",
     (ANY, "sqs:SendMessage", "plan-import-dead"): "Lambda itself puts aside what failed",
     (ANY, "sqs:SendMessage", "schedules-dead"): "Lambda itself puts aside what failed",
-    (ANY, "s3:ListBucket", "*"): "without it S3 hides that an object is not there",
     (ANY, "sqs:*Batch", "*"): "the emulator's own, not granted on AWS",
     (DELIVER, AGAIN, "*"): "a message that is in work elsewhere: perhaps not on the tour",
     (DEAD, "lambda:InvokeFunction", "plan_import"): "a planner that was refused: not on the tour",
