@@ -92,9 +92,9 @@ def _show_picture(shop: Backroom, name: str, colour: str) -> str:
 
 
 def _sell(shop: Backroom, variants: dict[str, str]) -> None:
-    """Place a paid order on most of the last 30 days, and five of today."""
+    """Place a paid order on most of the last 30 days, and two of today."""
     now = datetime.now().astimezone()
-    days = [*(day for day in range(1, 30) if day % 4), 0, 0, 0, 0, 0]
+    days = [*(day for day in range(1, 30) if day % 4), 0, 0]
     for number, day in enumerate(days):
         sku = _SOLD[number % len(_SOLD)]
         shop.create_order(
