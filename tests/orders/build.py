@@ -1,17 +1,20 @@
 """Valid orders, and products to sell; a test overrides the fields it is about."""
 
+import random
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from itertools import count
 from typing import Any
 
 from chalicelib.nightly import check
 from tests.products.build import new_product
-from tests.support.dynamodb_double import Double
+from tests.support.dynamodb_double import Crash, Double, Fault
 from tests.support.shop import Answer, Record, Shop
 
 ORDERS = "/api/admin/orders"
+FAULTS = [None, None, Fault.CRASH, Fault.CRASH_AFTER, Fault.CONFLICT, Fault.LOST_AFTER]
 _people = count(1)
 
 
@@ -153,3 +156,32 @@ def keys_written(dynamodb: Double) -> list[tuple[str, str]]:
 def before_the_commit(dynamodb: Double, action: Callable[[], object]) -> None:
     """Calls `action` just before the commit of the next request. The test fails without one."""
     dynamodb.meanwhile("TransactWriteItems", action)
+
+
+class Client:
+    """Makes requests about an order, whose first commit may fail. Perhaps another client acts
+    before it, so that the request is computed again."""
+
+    def __init__(self, dynamodb: Double, chance: random.Random, beside: Callable[[], object]):
+        self.dynamodb, self.chance, self.beside, self.asked = dynamodb, chance, beside, count(1)
+
+    def ask(self, order: Order, path: str, body: Any) -> Answer:
+        """The answer, repeated with its key after a crash."""
+        key = {"Idempotency-Key": f"{order['id']} {next(self.asked)}"}
+        fault, other = self.chance.choice(FAULTS), self.chance.random() < 0.25
+
+        def inject(operation: str, request: Any) -> Fault | None:
+            if operation != "TransactWriteItems":
+                return None
+            self.dynamodb.faults = lambda operation, request: None
+            if other:
+                self.beside()
+            return fault
+
+        self.dynamodb.faults = inject
+        try:
+            with suppress(Crash):
+                return order.post(path, body, headers=key)
+            return order.post(path, body, headers=key)
+        finally:
+            self.dynamodb.faults = lambda operation, request: None

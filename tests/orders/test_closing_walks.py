@@ -5,20 +5,27 @@ more of them."""
 import os
 import random
 from collections import Counter
-from contextlib import suppress
 from decimal import Decimal
 from typing import Any
 
 import pytest
 
-from tests.orders.build import ORDERS, Order, counts_agree, line, new_order, stock_of, variant
+from tests.orders.build import (
+    ORDERS,
+    Client,
+    Order,
+    counts_agree,
+    line,
+    new_order,
+    stock_of,
+    variant,
+)
 from tests.stock.build import agrees, fanned_out, movements, moves_in
-from tests.support.dynamodb_double import Crash, Double, Fault
+from tests.support.dynamodb_double import Double
 from tests.support.shop import Answer, Shop
 
 WALKS, PARTS = int(os.environ.get("WALKS", "250")), 5
 STEPS, STOCK, PIECES, TOTAL = 7, 5, 2, Decimal(100)
-FAULTS = [None, None, Fault.CRASH, Fault.CRASH_AFTER, Fault.CONFLICT, Fault.LOST_AFTER]
 ENDED = {"CANCELLED", "REFUNDED"}
 BEFORE_SHIPPING = {"PENDING", "PAID", "IN_PRODUCTION", "PROCESSING"}
 NEXT = {"PAID": "IN_PRODUCTION", "IN_PRODUCTION": "PROCESSING", "PROCESSING": "SHIPPED"}
@@ -28,38 +35,21 @@ class Walk:
     """An order, and what the model knows of it."""
 
     def __init__(self, shop: Shop, dynamodb: Double, chance: random.Random, sold: str) -> None:
-        self.shop, self.dynamodb, self.chance, self.sold = shop, dynamodb, chance, sold
+        self.shop, self.chance, self.sold = shop, chance, sold
         made = shop.made(ORDERS, new_order(line(sold, PIECES, price="50.00"), paymentMethod="CASH"))
         self.order = Order(shop, ORDERS, made)
         self.net, self.stock, self.status = Decimal(0), STOCK - PIECES, "PENDING"
         self.kept: Decimal | None = None
         self.events = Counter({"order.created": 1})  # all that receivers get of it
         self.moves = [("TRACKED", None, STOCK), ("SALE", -PIECES, self.stock)]  # of its stock
-        self.keys = 0
+        self.client = Client(dynamodb, chance, self.note_beside)
 
     def ask(self, path: str, body: Any) -> Answer:
-        """The answer, repeated with its key after a crash. Before the commit, another client may
-        write a note, so that the request is computed again."""
-        self.keys += 1
-        key = {"Idempotency-Key": f"{self.order['id']} {self.keys}"}
-        fault, other = self.chance.choice(FAULTS), self.chance.random() < 0.3
+        return self.client.ask(self.order, path, body)
 
-        def inject(operation: str, request: Any) -> Fault | None:
-            if operation != "TransactWriteItems":
-                return None
-            self.dynamodb.faults = lambda operation, request: None
-            if other:
-                assert self.order.patch({"note": f"{self.keys}"}).status == 200
-                self.events["order.updated"] += 1
-            return fault
-
-        self.dynamodb.faults = inject
-        try:
-            with suppress(Crash):
-                return self.order.post(path, body, headers=key)
-            return self.order.post(path, body, headers=key)
-        finally:
-            self.dynamodb.faults = lambda operation, request: None
+    def note_beside(self) -> None:
+        assert self.order.patch({"note": f"{self.chance.random()}"}).status == 200
+        self.events["order.updated"] += 1
 
     def accept(self, before: Any, after: Any) -> None:
         """Count the events of an acknowledged change, but those about its money records."""

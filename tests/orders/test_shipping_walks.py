@@ -6,7 +6,6 @@ functions that are killed; a model says where each piece is, and what stock and 
 
 import os
 import random
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +13,7 @@ import pytest
 
 from tests.orders.build import (
     ORDERS,
+    Client,
     Order,
     counts_agree,
     line,
@@ -23,11 +23,10 @@ from tests.orders.build import (
     variant,
 )
 from tests.stock.build import agrees, fanned_out
-from tests.support.dynamodb_double import Crash, Double, Fault
+from tests.support.dynamodb_double import Double
 from tests.support.shop import Answer, Shop
 
 WALKS, PARTS, STEPS = int(os.environ.get("WALKS", "100")), 10, 10
-FAULTS = [None, None, Fault.CRASH, Fault.CRASH_AFTER, Fault.CONFLICT, Fault.LOST_AFTER]
 OPEN = {"PAID", "PROCESSING"}
 
 
@@ -64,7 +63,7 @@ class Walk:
     """An order, and what the model knows of it."""
 
     def __init__(self, shop: Shop, dynamodb: Double, chance: random.Random) -> None:
-        self.shop, self.dynamodb, self.chance = shop, dynamodb, chance
+        self.shop, self.chance = shop, chance
         self.policy = chance.choices(["CHECK", "FORCE", "SKIP"], [4, 3, 3])[0]
         stocks = [chance.randint(0, 3) if self.policy == "FORCE" else 20 for _ in range(2)]
         sold = [(variant(shop, stock), chance.randint(1, 5)) for stock in stocks]
@@ -78,30 +77,10 @@ class Walk:
             self.lines.append(Line(one["id"], id, pieces, taken, stock - taken, untaken))
         self.status, self.is_closed, self.is_deleted = "PAID", False, False
         self.shipments: list[tuple[dict[str, int], list[str]]] = []  # pieces, state
-        self.keys = 0
+        self.client = Client(dynamodb, chance, self.ship_beside)
 
     def ask(self, path: str, body: Any) -> Answer:
-        """The answer, repeated with its key after a crash. Before the commit, another client may
-        ship a piece, so that the request is computed again."""
-        self.keys += 1
-        key = {"Idempotency-Key": f"{self.order['id']} {self.keys}"}
-        fault, other = self.chance.choice(FAULTS), self.chance.random() < 0.2
-
-        def inject(operation: str, request: Any) -> Fault | None:
-            if operation != "TransactWriteItems":
-                return None
-            self.dynamodb.faults = lambda operation, request: None
-            if other:
-                self.ship_beside()
-            return fault
-
-        self.dynamodb.faults = inject
-        try:
-            with suppress(Crash):
-                return self.order.post(path, body, headers=key)
-            return self.order.post(path, body, headers=key)
-        finally:
-            self.dynamodb.faults = lambda operation, request: None
+        return self.client.ask(self.order, path, body)
 
     def ship_beside(self) -> None:
         one = self.lines[0]
