@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import quote
 
 import httpx
 
@@ -86,6 +87,15 @@ class Api:
         """Posts the file as a browser's form does; returns the id of the job."""
         body, kind = form({}, csv)
         return str(self.call("POST", "products/import", body, Content_Type=kind)["jobId"])
+
+    def wait_for_value(self, of: str, field: str, value: str) -> None:
+        """Until a value is offered: events are fanned out a moment after their commit."""
+
+        def is_offered() -> bool:
+            found = self.get(f"facets?type={of}&field={field}&search={quote(value)}")
+            return value in [each["value"] for each in found["data"]]
+
+        until(is_offered, 150)
 
     def ended(self, job: str, *ends: str) -> Any:
         """The job, as soon as it has one of these ends, or any."""

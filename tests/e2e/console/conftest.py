@@ -83,6 +83,9 @@ def another(
 
     yield make
     for desk in desks:
+        if desk.unanswered and not desk.page.is_closed():
+            desk.settle()
+    for desk in desks:
         # A delayed request may still be under way.
         for page in desk.page.context.pages:
             page.unroute_all(behavior="ignoreErrors")

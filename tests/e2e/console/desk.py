@@ -7,6 +7,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import (
     APIResponse,
     Browser,
@@ -38,15 +39,25 @@ PAGES = {
 expect.set_options(timeout=PATIENCE)
 
 
+# What runs on a page: while it does, the page ignores its other buttons. A dialog belongs to the
+# button that opened it, which is busy until the dialog is closed.
+RUNNING = "body:not(:has(dialog[open])) :is(button, .work)[aria-busy=true]"
+
+
 class Kept(list[Route]):
     """Requests that are held back, until they are released; later ones are not held then."""
 
     are_released = False
 
+    def __init__(self, held_back: list[Request]):
+        super().__init__()
+        self.held_back = held_back
+
     def keep(self, route: Route) -> None:
         if self.are_released:
             route.continue_()
         else:
+            self.held_back.append(route.request)
             self.append(route)
 
     def release(self) -> None:
@@ -62,9 +73,45 @@ class Desk:
     api: Api
     console_url: str
     went_wrong: list[str] = field(default_factory=list)
+    unanswered: list[Request] = field(default_factory=list)  # changes that its pages have sent
+    held_back: list[Request] = field(default_factory=list)  # requests that a test does not answer
+
+    def settle(self) -> None:
+        """Waits until each change is answered and nothing runs on the page. A test that leaves a
+        page or acts while a change is sent holds that back: it is not waited for."""
+        for _ in range(PATIENCE // 20):
+            # The page is asked in any case: what it has sent before is known then.
+            running = "html:not(*)" if self.held_back else RUNNING
+            expect(self.page.locator(running)).to_have_count(0)
+            if all(asked in self.held_back for asked in self.unanswered):
+                return
+            self.page.wait_for_timeout(20)
+        raise AssertionError(f"never answered: {[asked.url for asked in self.unanswered]}")
+
+    def note_request(self, asked: Request) -> None:
+        if asked.method != "GET":
+            self.unanswered.append(asked)
+
+    def note_end(self, asked: Request) -> None:
+        for noted in (self.unanswered, self.held_back):
+            if asked in noted:
+                noted.remove(asked)
+
+    def reload(self) -> None:
+        self.settle()
+        self.page.reload()
+
+    def go_back(self) -> None:
+        self.settle()
+        self.page.go_back()
+
+    def go_forward(self) -> None:
+        self.settle()
+        self.page.go_forward()
 
     def open(self, address: str) -> None:
         """Goes to a page such as `/orders`, and waits until it is drawn."""
+        self.settle()
         if not self.page.url.endswith(f"#{address}"):  # which would draw nothing again
             self.page.evaluate(
                 "for (const each of document.querySelectorAll('h1')) each.className += ' left'"
@@ -86,6 +133,7 @@ class Desk:
     def save(self) -> None:
         self.button("Save").click()
         expect(self.page.locator(".toast").last).to_have_text("Saved.")
+        self.settle()  # the message may be of an earlier save
 
     def filled(self) -> None:
         """Waits for the parts that load themselves."""
@@ -98,6 +146,8 @@ class Desk:
         expect(self.page.get_by_role("heading", name=text, level=1)).to_be_visible()
 
     def button(self, name: str) -> Locator:
+        """The button, once it can be pressed."""
+        self.settle()
         return self.page.get_by_role("button", name=name, exact=True)
 
     def label(self, name: str) -> Locator:
@@ -123,6 +173,7 @@ class Desk:
 
     def more(self, name: str) -> Locator:
         """Presses a button, which may be in a menu, and returns it."""
+        self.settle()
         pressed = self.page.get_by_role("button", name=name, exact=True, include_hidden=True)
         pressed.wait_for(state="attached")
         if pressed.evaluate("button => !!button.closest('[popover]')"):
@@ -181,7 +232,7 @@ class Desk:
 
     def kept(self, address: str | re.Pattern[str]) -> Kept:
         """The following requests to an address, which are held back."""
-        found = Kept()
+        found = Kept(self.held_back)
         self.page.route(address, found.keep)
         return found
 
@@ -204,6 +255,13 @@ class Desk:
 
         self.page.route(address, lose)
         return found
+
+    def print(self, button: Locator) -> str:
+        """The text on the paper, after a button that prints."""
+        self.page.evaluate("window.print = () => (window.printed = document.body.innerText)")
+        self.page.emulate_media(media="print")
+        button.evaluate("button => button.click()")
+        return str(self.page.evaluate("window.printed"))
 
     def field(self, name: str) -> Locator:
         """The control, hint and error of the API's field, such as `variants.0.price`."""
@@ -228,6 +286,9 @@ def sit_down(
         kept = f"sessionStorage.setItem('backroom-key', {json.dumps(api.key)})"
         context.add_init_script(f"if (!sessionStorage.length) {kept}")
     desk = Desk(context.new_page(), api, stack.console_url)
+    context.on("request", desk.note_request)
+    for end in ("requestfinished", "requestfailed"):
+        context.on(end, desk.note_end)
     desk.page.on("pageerror", lambda error: desk.went_wrong.append(str(error)))
     desk.page.on("console", lambda message: _note(desk, message))
     return desk
@@ -237,6 +298,25 @@ def _note(desk: Desk, message: ConsoleMessage) -> None:
     """Records errors. The browser also reports refused requests, which are no errors here."""
     if message.type == "error" and not message.text.startswith("Failed to load resource"):
         desk.went_wrong.append(message.text)
+
+
+# Nothing loads or moves: a color in transition has another contrast.
+STILL = """() => !document.querySelector(":is(.results, .totals, .work)[aria-busy=true]")
+  && document.getAnimations().every(({ playState, effect }) =>
+    playState !== "running" || effect.getComputedTiming().iterations === Infinity)"""
+
+
+def serious_findings(desk: Desk) -> list[tuple[str, ...]]:
+    """What axe finds on the page: its rule, the element, and what is wrong."""
+    desk.page.wait_for_function(STILL)
+    found = Axe().run(desk.page, options={"resultTypes": ["violations"]}).response["violations"]
+    serious = [each for each in found if each["impact"] in {"serious", "critical"}]
+    nodes = [(each["id"], each["nodes"][0]) for each in serious]
+    return [(rule, node["html"], node["failureSummary"]) for rule, node in nodes]
+
+
+def accessible(desk: Desk) -> None:
+    assert serious_findings(desk) == []
 
 
 ASKED = re.compile(r"/api/")
@@ -265,6 +345,7 @@ def held(desk: Desk, pressed: str = "", but: str = "\0") -> Iterator[Callable[..
         ):
             route.continue_()
             return
+        desk.held_back.append(route.request)
         asked.append(route)
         kept.append(route.fetch())
 
@@ -288,6 +369,7 @@ def busy(button: Locator) -> None:
 
 def press(desk: Desk, name: str) -> Locator:
     """Clicks the button whose name begins so, perhaps in a menu."""
+    desk.settle()
     named = re.compile(f"^{name}(?! all)")
     button = desk.page.get_by_role("button", name=named, include_hidden=True).first
     expect(button).to_be_attached()

@@ -4,13 +4,10 @@ everything reachable by keyboard."""
 from collections.abc import Callable
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
-from tests.e2e.console.desk import DESKTOP, NARROW, PHONE, Desk
+from tests.e2e.console.desk import DESKTOP, NARROW, PHONE, Desk, serious_findings
 from tests.e2e.console.pages import SKU
-
-SERIOUS = {"serious", "critical"}
 
 
 @pytest.fixture(scope="module")
@@ -22,8 +19,7 @@ def addresses(pages: list[str]) -> list[str]:
 def test_no_page_has_a_serious_finding(
     another: Callable[..., Desk], addresses: list[str], look: str
 ) -> None:
-    # The console's policy would block the script of the checks. Animations are off, because a color
-    # in transition has another contrast.
+    # The console's policy would block the script of the checks.
     desk = another(
         color_scheme=look,
         reduced_motion="reduce",
@@ -37,15 +33,8 @@ def test_no_page_has_a_serious_finding(
             "for (const each of document.querySelectorAll('details')) each.open = true"
         )
         desk.filled()
-        results = Axe().run(desk.page, options={"resultTypes": ["violations"]})
-        serious = [
-            (each["id"], each["nodes"][0]["html"], each["nodes"][0]["failureSummary"])
-            for each in results.response["violations"]
-            if each["impact"] in SERIOUS
-        ]
-        if serious:
-            found[address] = serious
-    assert found == {}
+        found[address] = serious_findings(desk)
+    assert {address: serious for address, serious in found.items() if serious} == {}
 
 
 TOO_WIDE = "node => ((node ??= document.documentElement), node.scrollWidth - node.clientWidth)"

@@ -38,7 +38,7 @@ def test_a_product_is_created_with_variants_and_found_while_typing(desk: Desk) -
     assert "search=smock-l" in desk.page.url
     row.get_by_role("link").click()
     desk.heading("Harbour Smock")
-    desk.page.go_back()
+    desk.go_back()
     expect(desk.label("Search")).to_have_value("smock-l")
     expect(desk.page.get_by_role("row")).to_have_count(2)
     (found,) = desk.api.get("products?search=smock-l")["data"]
@@ -166,12 +166,11 @@ def test_returning_to_a_list_restores_its_scroll_position(desk: Desk) -> None:
     desk.open("/products?search=dunlin")
     last = desk.page.get_by_role("row").last
     last.scroll_into_view_if_needed()
-    place = desk.page.evaluate("scrollY")
-    assert place > 300
+    place = desk.page.wait_for_function("() => scrollY > 300 && scrollY").json_value()
     last.get_by_role("link").click()
     expect(desk.page.locator("h1")).to_contain_text("Dunlin")
-    assert desk.page.evaluate("scrollY") == 0
-    desk.page.go_back()
+    desk.page.wait_for_function("() => scrollY === 0")
+    desk.go_back()
     desk.heading("Products")
     desk.stands()
     desk.page.wait_for_function("place => Math.abs(scrollY - place) < 5", arg=place)
@@ -227,8 +226,7 @@ def test_five_hundred_variants_are_filtered_and_edited(desk: Desk) -> None:
     desk.label("Filter variants").fill("many-437")
     expect(lines.locator("visible=true")).to_have_count(1)
     desk.field("variants.437.stock").locator("input").fill("1000")
-    desk.button("Save").click()
-    expect(desk.page.get_by_text("Saved.", exact=True).first).to_be_visible()
+    desk.save()
     stocks = [v["stock"] for v in desk.api.get(f"products/{product['id']}")["variants"]]
     assert stocks == [*range(437), 1000, *range(438, 500)]
     desk.label("Filter variants").fill("")

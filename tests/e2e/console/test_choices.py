@@ -4,27 +4,16 @@ from uuid import uuid4
 
 from playwright.sync_api import expect
 
-from tests.e2e.calls import until
-from tests.e2e.console.desk import Api, Desk
+from tests.e2e.console.desk import Desk
 
 RUN = uuid4().hex[:8]
-
-
-def used(api: Api, of: str, field: str, value: str) -> None:
-    """Waits until a value is offered: events are fanned out a moment after their commit."""
-
-    def is_offered() -> bool:
-        found = api.get(f"facets?type={of}&field={field}&search={value.replace(' ', '%20')}")
-        return value in [each["value"] for each in found["data"]]
-
-    until(is_offered, 150, pause=1)
 
 
 def test_a_filter_offers_the_values_in_use_with_their_numbers(desk: Desk) -> None:
     kind = f"Rain Jackets {RUN}"
     for name, of in (("Skua one", kind), ("Skua two", kind), ("Skua three", f"Beanies {RUN}")):
         desk.api.post("products", {"name": f"{name} {RUN}", "price": 5, "type": of})
-    used(desk.api, "products", "type", kind)
+    desk.api.wait_for_value("products", "type", kind)
     desk.open(f"/products?search={RUN}")
     expect(desk.page.get_by_role("row")).to_have_count(4)
     desk.label("Type").press_sequentially("JACK")
@@ -48,7 +37,7 @@ def test_a_filter_offers_the_values_in_use_with_their_numbers(desk: Desk) -> Non
 def test_tags_are_added_one_after_the_other_and_new_ones_typed(desk: Desk) -> None:
     tags = [f"autumn{RUN}", f"moss{RUN}"]
     desk.api.post("products", {"name": "Tagged", "price": 5, "tags": tags})
-    used(desk.api, "products", "tag", tags[1])
+    desk.api.wait_for_value("products", "tag", tags[1])
     made = desk.shown(
         desk.api.post("products", {"name": "Untagged", "price": 5, "tags": ["fresh"]})
     )
@@ -66,8 +55,8 @@ def test_the_till_offers_sales_reps_and_payment_methods(desk: Desk) -> None:
     sku = f"CHOICE-{RUN}".upper()
     before = {"salesRepId": f"emp_{RUN}", "paymentMethod": f"VOUCHER_{RUN.upper()}"}
     desk.api.order(desk.api.product("Sold", variants=[{"title": "One", "sku": sku}]), **before)
-    used(desk.api, "orders", "salesRepId", before["salesRepId"])
-    used(desk.api, "orders", "paymentMethod", before["paymentMethod"])
+    desk.api.wait_for_value("orders", "salesRepId", before["salesRepId"])
+    desk.api.wait_for_value("orders", "paymentMethod", before["paymentMethod"])
     desk.begin_order(sku)
     desk.button("Paid").click()
     expect(desk.button("Bank transfer")).to_be_visible()

@@ -9,8 +9,7 @@ from uuid import uuid4
 import pytest
 from playwright.sync_api import expect
 
-from tests.e2e.console.desk import PHONE, Api, Desk
-from tests.e2e.console.test_customers import accessible
+from tests.e2e.console.desk import PHONE, Api, Desk, accessible
 
 WIDE = {"width": 1440, "height": 900}
 COUNT = """() => { window.clicks = 0;
@@ -241,12 +240,12 @@ def test_an_order_that_was_begun_survives_a_reload_and_other_pages(desk: Desk) -
     desk.button("Cash").click()
     desk.label("Cash received").fill("50")
     desk.total("$47.40")
-    desk.page.reload()
+    desk.reload()
     desk.heading("New order")
     desk.total("$47.40")
     desk.page.get_by_role("link", name="Customers", exact=True).click()
     desk.heading("Customers")
-    desk.page.go_back()
+    desk.go_back()
     desk.heading("New order")
     expect(desk.label("Phone")).to_have_value("030 12345")
     expect(desk.button("Cash")).to_have_attribute("aria-pressed", "true")
@@ -260,7 +259,7 @@ def test_an_order_that_was_begun_survives_a_reload_and_other_pages(desk: Desk) -
     expect(desk.page.locator("[name=quantity]")).to_have_count(0)
     desk.scan(f"{sku}-M")
     expect(desk.page.locator("[name=quantity]")).to_have_count(1)
-    desk.page.reload()
+    desk.reload()
     desk.button("Discard").click()
     expect(desk.page.locator("[name=quantity]")).to_have_count(0)
 

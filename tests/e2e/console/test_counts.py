@@ -10,8 +10,6 @@ from tests.e2e.calls import until
 from tests.e2e.console.desk import Api, Desk, held
 from tests.e2e.console.test_scanner import scan_elsewhere
 
-PATIENCE = 60_000
-
 
 @pytest.fixture(scope="module")
 def mugs(owner: Api) -> dict:
@@ -38,13 +36,6 @@ def begun(desk: Desk, name: str) -> None:
     desk.heading(name)
 
 
-def row(desk: Desk, title: str) -> list[str]:
-    """Expected, counted and difference."""
-    found = desk.page.get_by_role("region", name="Lines").get_by_role("row", name=title)
-    expected, _, difference = found.locator("td.number").all_inner_texts()
-    return [expected, found.locator("input").input_value(), difference]
-
-
 def test_a_shelf_is_counted_while_the_shop_sells(desk: Desk, mugs: dict) -> None:
     begun(desk, "Shelf by scanner")
     expect(desk.label("Find a product")).to_be_focused()
@@ -53,7 +44,9 @@ def test_a_shelf_is_counted_while_the_shop_sells(desk: Desk, mugs: dict) -> None
     desk.page.get_by_role("link", name="Counted mug / Blue").wait_for()
     red = desk.label("Counted of Counted mug / Red")
     expect(red).to_have_value("4")
-    assert row(desk, "Counted mug / Red") == ["3", "4", "+1"]
+    line = desk.page.get_by_role("region", name="Lines").get_by_role("row", name="mug / Red")
+    expect(line.locator("td.number").first).to_have_text("3")
+    expect(line.locator("td.number").last).to_have_text("+1")
     desk.scan("COUNT-OTHER")
     toasts = desk.page.locator(".toasts")
     expect(toasts).to_contain_text("Elsewhere is not in this count.")
@@ -70,12 +63,12 @@ def test_a_shelf_is_counted_while_the_shop_sells(desk: Desk, mugs: dict) -> None
     expect(desk.dialog).to_contain_text("Change the stock of 2 variants?")
     expect(desk.dialog.get_by_role("row", name="Counted mug / Blue")).to_contain_text("-1")
     desk.dialog.get_by_role("button", name="Apply").click()
-    expect(desk.page.locator("header .badge")).to_have_text("Applied", timeout=PATIENCE)
+    expect(desk.page.locator("header .badge")).to_have_text("Applied")
     expect(toasts).to_contain_text("2 variants changed.")
     stock = [one["stock"] for one in desk.api.get(f"products/{mugs['id']}")["variants"]]
     assert stock == [5, 2, 7]
     desk.button("Undo").click()
-    expect(toasts).to_contain_text("Undone: 1 record", timeout=PATIENCE)
+    expect(toasts).to_contain_text("Undone: 1 record")
     stock = [one["stock"] for one in desk.api.get(f"products/{mugs['id']}")["variants"]]
     assert stock == [3, 3, 7]
 
@@ -122,9 +115,9 @@ def test_what_two_count_at_once_is_shown_and_never_overwritten(
     desk.button("Save 9").click()
     expect(line).not_to_contain_text("meanwhile")
     # The other page follows by itself.
-    expect(other.label("Counted of Counted mug / Red")).to_have_value("9", timeout=40_000)
+    expect(other.label("Counted of Counted mug / Red")).to_have_value("9")
     other.scan("COUNT-RED")
-    expect(red).to_have_value("10", timeout=40_000)
+    expect(red).to_have_value("10")
 
 
 @pytest.mark.parametrize(("focus", "keys"), [("field", 5), ("field", 10), ("link", 5)])

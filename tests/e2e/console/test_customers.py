@@ -1,17 +1,11 @@
 """Customers in the console: creating, changing, merging, erasing; and addresses of orders."""
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
-from tests.e2e.console.desk import Desk
+from tests.e2e.console.desk import Desk, accessible
 
 ADDRESS = {"address1": "7 Cliff Road", "city": "Whitby", "countryCode": "GB", "postalCode": "YO21"}
-
-
-def accessible(desk: Desk) -> None:
-    found = Axe().run(desk.page).response["violations"]
-    assert [each["id"] for each in found if each["impact"] in {"serious", "critical"}] == []
 
 
 def fill_address(desk: Desk, **fields: str) -> None:
@@ -92,9 +86,9 @@ def test_two_customers_are_merged_and_one_is_erased(desk: Desk) -> None:
     desk.open("/customers")
     desk.open(f"/customers/{twin['customer']['id']}")  # who it is now
     desk.heading("Bram")
-    desk.page.go_back()
+    desk.go_back()
     desk.heading("Customers")
-    desk.page.go_forward()
+    desk.go_forward()
     desk.heading("Bram")
     desk.more("Erase")
     desk.dialog.get_by_label("Type Bram to confirm").fill("Bram")
@@ -121,18 +115,15 @@ def test_an_order_gets_addresses_and_a_label(desk: Desk) -> None:
     fill_address(desk, Company="Murray Ltd", Street_and_number="2 Bank", City="Exeter")
     expect(desk.page.locator(".billingAddress address")).to_contain_text("Murray Ltd")
     accessible(desk)
-    desk.page.evaluate("window.print = () => (window.printed = document.body.innerText)")
-    desk.page.emulate_media(media="print")
-    desk.page.locator(".shippingAddress").get_by_role(
-        "button", name="Print label", include_hidden=True
-    ).evaluate("button => button.click()")
-    printed = desk.page.evaluate("window.printed")
+    place = desk.page.locator(".shippingAddress")
+    label = place.get_by_role("button", name="Print label", include_hidden=True)
+    printed = desk.print(label)
     assert "7 Cliff Road" in printed and "YO21 Whitby" in printed
     assert "Murray" not in printed and "Lantern" not in printed and "$" not in printed
     desk.page.emulate_media(media="screen")
     desk.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    desk.page.locator(".shippingAddress").get_by_role("button", name="Copy label").click()
-    expect(desk.page.locator(".shippingAddress")).to_contain_text("Copied")
+    place.get_by_role("button", name="Copy label").click()
+    expect(place).to_contain_text("Copied")
     now = desk.api.get(f"orders/{order['id']}")
     assert now["shippingAddress"]["postalCode"] == "YO21"
     assert now["billingAddress"]["company"] == "Murray Ltd"

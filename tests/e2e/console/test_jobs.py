@@ -7,8 +7,7 @@ from collections.abc import Callable
 from playwright.sync_api import Route, expect
 
 from tests.e2e.calls import until
-from tests.e2e.console.desk import PHONE, Desk
-from tests.e2e.console.test_customers import accessible
+from tests.e2e.console.desk import PHONE, Desk, accessible
 from tests.e2e.console.test_import import MINUTES
 from tests.e2e.console.test_typed import RUN
 
@@ -248,7 +247,7 @@ def test_a_webhook_that_works_again_offers_what_waits(desk: Desk) -> None:
     expect(desk.page.get_by_text("No successful delivery since")).to_be_visible()
     expect(desk.page.get_by_role("button", name="Send them now")).to_have_count(0)
     failing["on"] = False
-    desk.page.reload()
+    desk.reload()
     expect(desk.page.locator("main button.main")).to_have_text(["Send them now (57)"])
     accessible(desk)
     desk.button("Send them now (57)").click()

@@ -31,6 +31,7 @@ def held(desk: Desk, which: int = 1, method: str = "") -> Iterator[list[Route]]:
         nonlocal seen
         seen += not method or route.request.method == method
         if seen == which and not kept:
+            desk.held_back.append(route.request)
             kept.append(route)
         else:
             route.continue_()
@@ -122,7 +123,7 @@ def test_a_dialog_closes_with_its_page(desk: Desk, things: dict[str, str]) -> No
         expect(desk.page.locator(DRAWN)).to_be_visible()
         desk.more(button)
         expect(desk.dialog).to_be_visible()
-        desk.page.go_back()
+        desk.go_back()
         desk.heading("Customers")
         expect(desk.page.locator("dialog")).to_have_count(0)
         desk.page.keyboard.press("Enter")
@@ -198,18 +199,18 @@ def test_leaving_asks_once_for_repeated_back_presses(desk: Desk) -> None:
     desk.stands()
     go(desk, f"/orders/{order['id']}")
     desk.label("Note").fill("Half a")
-    desk.page.go_back()
+    desk.go_back()
     expect(desk.dialog).to_be_visible()
-    desk.page.go_back()
+    desk.go_back()
     desk.page.wait_for_timeout(LATE)
     expect(desk.page.locator("dialog")).to_have_count(1)
     desk.dialog.get_by_role("button", name="Stay").click()
     expect(desk.label("Note")).to_have_value("Half a")
     assert desk.page.url.endswith(order["id"])
-    desk.page.go_back()
+    desk.go_back()
     desk.dialog.get_by_role("button", name="Leave").click()
     desk.heading("Orders")
-    desk.page.go_back()
+    desk.go_back()
     desk.heading("Customers")
 
 

@@ -3,7 +3,6 @@
 import csv
 import io
 import re
-import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
@@ -14,6 +13,7 @@ from uuid import uuid4
 import pytest
 from playwright.sync_api import Locator, Route, expect
 
+from tests.e2e.calls import until
 from tests.e2e.console.desk import PHONE, Desk, held
 
 
@@ -191,9 +191,7 @@ def test_low_stock_is_shown_by_product_then_page_by_page_and_found_by_a_search(d
     fields.first.fill("7")
     desk.button("Show more").press("Enter")
     expect(fields).to_have_count(102)
-    assert desk.page.evaluate("document.activeElement.closest('tr') !== null"), (
-        "the focus is in the first new line"
-    )
+    expect(desk.page.locator("tr :focus")).to_have_count(1)  # in the first new line
     expect(fields.first).to_have_value("7")
     fields.first.fill("0")
     desk.open("/")
@@ -213,10 +211,7 @@ def test_low_stock_is_shown_by_product_then_page_by_page_and_found_by_a_search(d
 def test_deliveries_in_trouble_lead_to_their_list(desk: Desk) -> None:
     hook = desk.api.webhook("http://127.0.0.1:9/no")
     desk.api.post(f"webhooks/{hook['id']}/test", {})
-    until = time.monotonic() + 60
-    while not desk.api.get("deliveries?status=RETRYING,FAILED&limit=1")["data"]:
-        assert time.monotonic() < until
-        time.sleep(1)
+    until(lambda: desk.api.get("deliveries?status=RETRYING,FAILED&limit=1")["data"])
     desk.open("/")
     needs = desk.page.get_by_role("region", name="Needs someone")
     expect(needs).to_contain_text("failing in the last 7 days")
@@ -247,7 +242,7 @@ def test_a_report_is_a_table_with_bars_and_a_file(another: Callable[..., Desk]) 
     desk.page.get_by_role("cell", name="Fair", exact=True).get_by_role("link").click()
     desk.heading("Orders")
     assert f"source=FAIR&from={ago(29)}&to={ago(0)}" in desk.page.url
-    desk.page.go_back()
+    desk.go_back()
     expect(desk.label("By")).to_have_value("source")
     desk.open("/jobs")
     about = f"Sales by product, {ago(29)} to {ago(0)}"
@@ -267,7 +262,7 @@ def test_a_second_look_at_a_report_has_what_was_sold_and_deleted_meanwhile(desk:
     expect(row).to_contain_text("$40.00")
     expect(row.get_by_role("cell").last).to_have_text("$15.00")
     desk.api.call("DELETE", f"orders/{first['id']}")
-    desk.page.reload()
+    desk.reload()
     expect(row).to_contain_text("$20.00")
     expect(desk.page.locator(".shares li").filter(has_text=name)).to_contain_text("$20.00")
     desk.api.call("DELETE", f"orders/{second['id']}")
@@ -289,12 +284,12 @@ def test_a_period_is_one_press_and_names_its_file(desk: Desk) -> None:
         desk.button(name).click()
         expect(desk.label("From (UTC)")).to_have_value(first)
         expect(desk.label("To (UTC)")).to_have_value(end)
-        assert f"from={first}&to={end}" in desk.page.url
+        expect(desk.page).to_have_url(re.compile(f"from={first}&to={end}"))
         expect(desk.button(name)).to_have_attribute("aria-pressed", "true")
     file = desk.page.get_by_role("link", name="Download as CSV")
     expect(file).to_be_visible()
     desk.label("Numbers in the file").select_option("semicolon")
-    desk.page.reload()
+    desk.reload()
     expect(desk.label("Numbers in the file")).to_have_value("semicolon")
     with urlopen(str(file.get_attribute("href"))) as answer:
         named = answer.headers["Content-Disposition"]
@@ -325,11 +320,11 @@ def test_the_tiles_of_home_are_a_grid_without_holes(
     desk.open("/")
     tiles = desk.page.locator(".tile")
     expect(tiles.first).to_contain_text("Taken today")
-    boxes = [tile.bounding_box() for tile in tiles.all()]
+    desk.filled()
+    boxes = tiles.evaluate_all("all => all.map((each) => each.getBoundingClientRect().toJSON())")
     rows: dict[float, list[tuple[float, float]]] = {}
     for box in boxes:
-        assert box
-        rows.setdefault(box["y"], []).append((box["x"], box["x"] + box["width"]))
+        rows.setdefault(box["y"], []).append((box["x"], box["right"]))
     # Each row begins and ends where the first does.
     assert len({(row[0][0], round(row[-1][1])) for row in rows.values()}) == 1
     assert len(boxes) == 4 and len(next(iter(rows.values()))) in {2, 4}

@@ -54,10 +54,10 @@ def scan_elsewhere(
     session.detach()
 
 
-def lines(desk: Desk) -> dict[str, str]:
-    names = desk.page.locator(".order-lines .what > b").all_inner_texts()
-    pieces = [each.input_value() for each in desk.page.locator("[name=quantity]").all()]
-    return dict(zip(names, pieces, strict=True))
+def has_lines(desk: Desk, lines: dict[str, str]) -> None:
+    expect(desk.page.locator(".order-lines .what > b")).to_have_text([*lines])
+    for at, pieces in enumerate(lines.values()):
+        expect(desk.page.locator("[name=quantity]").nth(at)).to_have_value(pieces)
 
 
 def slowly(desk: Desk, *seconds: float) -> None:
@@ -89,7 +89,7 @@ def test_an_exact_sku_and_enter_adds_that_variant_also_50_milliseconds_apart(des
         desk.page.wait_for_timeout(50)
     expect(desk.page.locator("[name=quantity]").first).to_have_value("5")
     expect(desk.page.locator("[name=quantity]")).to_have_count(2)
-    assert lines(desk) == {"Linen till shirt · Blue / XL": "5", "Linen till shirt · Moss / XL": "1"}
+    has_lines(desk, {"Linen till shirt · Blue / XL": "5", "Linen till shirt · Moss / XL": "1"})
 
 
 def test_scans_are_added_in_their_order_despite_late_answers(desk: Desk) -> None:
@@ -110,7 +110,7 @@ def test_an_exact_sku_is_found_among_more_products_than_are_listed(desk: Desk) -
     desk.open("/orders/new")
     desk.scan("700")
     expect(desk.page.locator("[name=quantity]")).to_have_count(1)
-    assert lines(desk) == {"Screw": "1"}
+    has_lines(desk, {"Screw": "1"})
 
 
 def test_an_inexact_match_must_be_chosen(desk: Desk) -> None:
@@ -118,7 +118,7 @@ def test_an_inexact_match_must_be_chosen(desk: Desk) -> None:
     desk.scan("LIN-SHIRT-BLU-X")
     option = desk.page.get_by_role("option", name="Blue / XL")
     expect(option).to_have_attribute("aria-selected", "true")
-    assert lines(desk) == {}
+    has_lines(desk, {})
     desk.page.keyboard.press("Enter")
     expect(desk.page.locator("[name=quantity]")).to_have_count(1)
     desk.scan("4006381333931")
@@ -189,7 +189,7 @@ def test_a_scan_adds_an_item_wherever_the_focus_is_and_a_number_by_hand_none(des
     desk.button("Create order").focus()
     scan_elsewhere(desk, "LIN-SHIRT-MOS-XL")
     expect(desk.page.locator("[name=quantity]").last).to_have_value("2")
-    assert lines(desk) == {"Linen till shirt · Moss / S": "3", "Linen till shirt · Moss / XL": "2"}
+    has_lines(desk, {"Linen till shirt · Moss / S": "3", "Linen till shirt · Moss / XL": "2"})
     quantity.fill("")
     scan_elsewhere(desk, "12000", HAND)
     expect(desk.label("Find a product")).to_be_focused()
@@ -231,11 +231,11 @@ def test_a_scan_of_a_shared_sku_or_barcode_asks_each_time_which_is_meant(desk: D
         desk.scan("TWIN-1")
         desk.page.get_by_role("option", name="Twin mug").click()
         expect(desk.label("Find a product")).to_have_value("")
-    assert lines(desk) == {"Twin mug": "2"}
+    has_lines(desk, {"Twin mug": "2"})
     desk.scan("TWIN-1")
     options = desk.page.locator(".found").get_by_role("option")
     expect(options).to_have_count(2)
-    assert lines(desk) == {"Twin mug": "2"}
+    has_lines(desk, {"Twin mug": "2"})
     pen = [{"title": "One", "barcode": "4012345678901"}]
     desk.api.product("Till pen", variants=pen)
     shared = [{"title": each, "barcode": "5901234123457"} for each in ("Left", "Right")]
@@ -247,7 +247,7 @@ def test_a_scan_of_a_shared_sku_or_barcode_asks_each_time_which_is_meant(desk: D
     expect(options).to_have_count(2)
     options.filter(has_text="Right").click()
     expect(desk.page.locator("[name=quantity]")).to_have_count(3)
-    assert lines(desk) == {"Twin mug": "2", "Till pen": "1", "Gloves · Right": "1"}
+    has_lines(desk, {"Twin mug": "2", "Till pen": "1", "Gloves · Right": "1"})
 
 
 def test_a_scan_leaves_the_chosen_option_of_a_list_as_it_is(desk: Desk) -> None:
@@ -258,7 +258,7 @@ def test_a_scan_leaves_the_chosen_option_of_a_list_as_it_is(desk: Desk) -> None:
     method.click()
     scan_elsewhere(desk, "REFILL")
     expect(desk.page.locator("[name=quantity]")).to_have_count(1)
-    assert lines(desk) == {"Refill": "1"}
+    has_lines(desk, {"Refill": "1"})
     expect(method).to_have_attribute("aria-pressed", "true")
 
 
@@ -283,7 +283,7 @@ def test_a_scan_with_a_slash_or_a_blank_presses_no_button(desk: Desk, sku: str) 
     desk.heading("New order")
     assert sent == []
     expect(desk.dialog).to_have_count(0)
-    assert lines(desk) == {"Linen till shirt · Moss / S": "1", f"Bag {sku}": "1"}
+    has_lines(desk, {"Linen till shirt · Moss / S": "1", f"Bag {sku}": "1"})
 
 
 def test_an_order_waits_for_the_customer_who_was_searched_for(desk: Desk) -> None:

@@ -64,6 +64,7 @@ def test_pages_actions_and_ids_are_found(desk: Desk, order: dict) -> None:
 
 def test_actions_of_the_page_reps_and_other_words_are_found(desk: Desk, order: dict) -> None:
     desk.api.order("Sold by a rep", salesRepId="emp_Sloopina")
+    desk.api.wait_for_value("orders", "salesRepId", "emp_Sloopina")
     desk.shown(order)
     for words, name in (
         ("take pay", "Take payment"),

@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from tests.e2e.console.desk import DESKTOP, PHONE, Desk
-from tests.e2e.console.test_customers import accessible
+from tests.e2e.console.desk import DESKTOP, PHONE, Desk, accessible
 from tests.e2e.console.test_typed import RUN
 
 PLACE = {"address1": "7 Cliff Road", "city": "Whitby", "countryCode": "GB"}
@@ -71,11 +70,8 @@ def test_an_order_is_shipped_in_two_parts_with_a_slip_of_each(
     expect(shown).to_have_count(2)
     expect(shown.first).to_contain_text("1Z2")
     accessible(desk)
-    desk.page.evaluate("window.print = () => (window.printed = document.body.innerText)")
-    desk.page.emulate_media(media="print")
-    slip = desk.page.get_by_role("button", name="Packing slip: shipment 1", include_hidden=True)
-    slip.evaluate("button => button.click()")
-    text = desk.page.evaluate("window.printed")
+    name = "Packing slip: shipment 1"
+    text = desk.print(desk.page.get_by_role("button", name=name, include_hidden=True))
     assert "In this shipment" in text and "7 Cliff Road" in text and "S-B" not in text
     (row,) = [line for line in text.splitlines() if f"Shipped S-A {RUN}" in line]
     assert row.split()[-3:] == ["1", "0", "2"] and "$" not in text
@@ -99,7 +95,7 @@ def test_ship_is_the_main_button_of_what_is_paid_and_made(
     order = two_lines(desk, status, **fields)
     if fields is DEPOSIT:
         desk.api.post(f"orders/{order['id']}/payments", {"amount": "5", "method": "CASH"})
-        desk.page.reload()
+        desk.reload()
     main = desk.page.locator("main :is(button, a).main")
     expect(main).to_have_text([step])
     if step == "Ship":

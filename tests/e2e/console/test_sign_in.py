@@ -53,11 +53,11 @@ def test_a_key_is_never_in_the_url(another: Callable[..., Desk]) -> None:
     desk.heading("Products")
     assert len(addresses) > 5
     assert not [address for address in [*addresses, desk.page.url] if desk.api.key in address]
-    desk.page.reload()
+    desk.reload()
     desk.heading("Products")
     desk.button("Sign out").click()
     expect(desk.label("API key")).to_be_visible()
-    desk.page.reload()
+    desk.reload()
     expect(desk.label("API key")).to_be_visible()
 
 
@@ -102,10 +102,10 @@ def test_unsaved_input_survives_a_revoked_key(desk: Desk, another: Callable[...,
     ("status", "says"), [(429, "limit of requests per minute."), (503, "is busy at the moment.")]
 )
 def test_a_refusal_that_passes_is_named_and_waited_for(desk: Desk, status: int, says: str) -> None:
-    refused = {"status": status, "headers": {"Retry-After": "3"}, "json": {"code": "busy"}}
+    refused = {"status": status, "headers": {"Retry-After": "5"}, "json": {"code": "busy"}}
     customers = "**/api/admin/customers?*"
     desk.page.route(customers, lambda route: route.fulfill(**refused), times=1)
-    desk.page.goto(f"{desk.console_url}#/customers")
+    desk.page.goto(f"{desk.console_url}#/customers", wait_until="commit")
     expect(desk.page.locator(".toast.waiting")).to_contain_text(f"{says} Continuing in")
     desk.heading("Customers")
     expect(desk.page.locator(".results")).not_to_be_empty()

@@ -10,7 +10,7 @@ from urllib.parse import quote
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.e2e.console.desk import Api
+from tests.e2e.calls import Api, call, until
 from tests.support.running import Stack
 
 DOCS = Path(__file__).resolve().parents[3] / "docs"
@@ -38,6 +38,12 @@ def test_the_sample_page_has_a_menu_filters_sorting_and_a_search(
         made = {"name": f"{name} <b>", "price": price, "type": "Zithers", "variants": variants}
         owner.post("products", {**made, "status": "ACTIVE"})
     owner.post("products", {"name": "Zither hidden", "price": "5", "type": "Zithers"})
+
+    def are_counted() -> bool:
+        kinds = call(f"{stack.base_url}/api/products/facets")[1]["types"]["data"]
+        return any((one["value"], one["count"]) == ("Zithers", 3) for one in kinds)
+
+    until(are_counted)
     page = browser.new_page()
     page.goto(f"{site}/storefront.html?api={quote(stack.base_url + '/api', safe='')}")
     names = page.locator("li strong")

@@ -6,8 +6,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import expect
 
-from tests.e2e.console.desk import PHONE, Api, Desk
-from tests.e2e.console.test_customers import accessible
+from tests.e2e.console.desk import PHONE, Api, Desk, accessible
 
 
 def commissioned(api: Api, lines: int = 1) -> dict:
@@ -79,7 +78,7 @@ def test_everything_that_happened_is_one_list(desk: Desk) -> None:
     back = {"amount": "5", "method": "CARD_TERMINAL", "reason": "GOODWILL", "note": "Late"}
     desk.api.post(f"{path}/refunds", back)
     desk.api.call("PATCH", path, {"note": "Call before", "status": "IN_PRODUCTION"})
-    desk.page.reload()
+    desk.reload()
     desk.stands()
     told = [one.split("\n")[:-1] for one in desk.page.locator(".history li").all_inner_texts()]
     assert told == [

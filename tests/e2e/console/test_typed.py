@@ -190,7 +190,7 @@ def test_text_typed_during_a_create_goes_to_the_records_page(
         expect(desk.button("Save")).to_be_visible()
     expect(desk.label(label)).to_have_value(text)
     desk.save()
-    desk.page.reload()
+    desk.reload()
     expect(desk.label(label)).to_have_value(text)
 
 
@@ -262,7 +262,7 @@ def test_a_dialog_with_input_asks_before_it_closes(desk: Desk) -> None:
     desk.heading("Webhooks")
     desk.button("Add webhook").first.click()
     desk.dialog.get_by_label("Endpoint URL").fill("https://kept.example")
-    for close in (lambda: desk.page.keyboard.press("Escape"), desk.page.go_back):
+    for close in (lambda: desk.page.keyboard.press("Escape"), desk.go_back):
         close()
         question = desk.dialog.filter(has_text="will be lost")
         expect(question).to_be_visible()
@@ -349,7 +349,7 @@ def test_what_was_begun_survives_a_reload_and_a_key_that_ended(desk: Desk, owner
     keys = owner.get("keys")["data"]
     last = max(keys, key=lambda each: each["createdAt"])
     owner.call("DELETE", f"keys/{last['id']}")
-    desk.page.reload()
+    desk.reload()
     desk.page.get_by_label("API key").fill(owner.mint().key)
     desk.button("Sign in").click()
     expect(begun).to_be_visible()
@@ -368,7 +368,7 @@ def test_what_was_begun_survives_a_reload_and_a_key_that_ended(desk: Desk, owner
         ("L", None),
         ("XL", None),
     ]
-    desk.page.reload()
+    desk.reload()
     desk.heading("Turnstone")
     expect(begun).to_have_count(0)
 
@@ -377,7 +377,7 @@ def test_what_is_discarded_or_left_is_gone(desk: Desk) -> None:
     begun = desk.page.get_by_text("What was begun here before is not saved yet.")
     desk.open("/customers/new")
     desk.label("Phone").fill("030 7")
-    desk.page.reload()
+    desk.reload()
     expect(begun).to_be_visible()
     expect(desk.label("Phone")).to_have_value("030 7")
     desk.button("Discard").click()
@@ -398,7 +398,7 @@ def test_goods_that_were_scanned_are_added_once_over_a_reload(desk: Desk) -> Non
     received = desk.page.get_by_label("Received of Godwit")
     expect(received).to_have_value("1")
     received.fill("4")
-    desk.page.reload()
+    desk.reload()
     expect(received).to_have_value("4")
     # The answer is lost, and so is the page.
     lost = "**/stock"
@@ -406,6 +406,6 @@ def test_goods_that_were_scanned_are_added_once_over_a_reload(desk: Desk) -> Non
     desk.button("Add to stock").click()
     expect(desk.button("Try again")).to_be_visible()
     desk.page.unroute(lost)
-    desk.page.reload()
+    desk.reload()
     expect(desk.page.locator(".toast").last).to_have_text("4 pieces added to the stock.")
     assert desk.api.get(f"products/{one['id']}")["variants"][0]["stock"] == 5
