@@ -48,12 +48,13 @@ export function previewed(visit, title, { fields, hint, ...its }) {
     fields: [fields, preview],
     broad: true,
     async save() {
+      const seen = said; // what comes from now on was not read before the button was pressed
       await ready();
       const body = asked();
       const text = JSON.stringify(body);
       if (!unsure.has(text)) {
         const { data } = await trial(body);
-        if (said !== inWords(data)) {
+        if (seen !== inWords(data)) {
           show(data);
           throw new Error("Check what will be done, then confirm.");
         }

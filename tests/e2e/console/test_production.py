@@ -275,6 +275,6 @@ def test_a_move_is_made_also_if_the_page_is_loaded_again_at_once(desk: Desk) -> 
     with desk.page.expect_request("**/work/**"):
         opener(desk, order).focus()
         desk.page.keyboard.press("ArrowRight")
-    desk.page.reload()
+    desk.reload()
     held.release()
     until(lambda: work(desk.api, order)["stage"]["id"] == "stg_work")
