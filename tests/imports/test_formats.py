@@ -67,6 +67,9 @@ def rewritten(
     return out.getvalue()
 
 
+ENCODINGS = ["utf-8-sig", "utf-16", *KNOWN]
+
+
 # --- What is read --------------------------------------------------------------------------------
 
 
@@ -82,7 +85,7 @@ def test_each_file_is_recognised_and_gives_the_expected_products(name: str) -> N
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("name", ALL)
-@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", *KNOWN])
+@pytest.mark.parametrize("encoding", ENCODINGS)
 def test_a_file_is_read_equally_in_every_encoding_and_delimiter(name: str, encoding: str) -> None:
     def can(written: str) -> str:
         """Whether the encoding has the letters of the text."""
@@ -90,9 +93,10 @@ def test_a_file_is_read_equally_in_every_encoding_and_delimiter(name: str, encod
 
     option = encoding if encoding in KNOWN else ""
     expected = read(can(text(name)).encode())
-    for delimiter in (",", ";", "\t", "|"):
-        written = rewritten(name, lambda rows, sheet: rows, delimiter)
-        assert read(can(written).encode(encoding), option) == expected
+    # One delimiter each: those of a file differ by the encoding, those of an encoding by the file.
+    delimiter = ",;\t|"[(list(ALL).index(name) + ENCODINGS.index(encoding)) % 4]
+    written = rewritten(name, lambda rows, sheet: rows, delimiter)
+    assert read(can(written).encode(encoding), option) == expected
 
 
 # --- Promises ------------------------------------------------------------------------------------

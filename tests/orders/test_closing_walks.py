@@ -24,7 +24,7 @@ from tests.stock.build import agrees, fanned_out, movements, moves_in
 from tests.support.dynamodb_double import Double
 from tests.support.shop import Answer, Shop
 
-WALKS, PARTS = int(os.environ.get("WALKS", "250")), 5
+WALKS, PARTS = int(os.environ.get("WALKS", "120")), 3
 STEPS, STOCK, PIECES, TOTAL = 7, 5, 2, Decimal(100)
 ENDED = {"CANCELLED", "REFUNDED"}
 BEFORE_SHIPPING = {"PENDING", "PAID", "IN_PRODUCTION", "PROCESSING"}

@@ -700,5 +700,5 @@ class Shopping(RuleBasedStateMachine):
 
 TestShopping = Shopping.TestCase
 TestShopping.settings = settings(
-    max_examples=30, stateful_step_count=25, deadline=None, suppress_health_check=list(HealthCheck)
+    max_examples=15, stateful_step_count=25, deadline=None, suppress_health_check=list(HealthCheck)
 )
