@@ -6,6 +6,7 @@ import random
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import pytest
@@ -13,7 +14,6 @@ import pytest
 import app
 from chalicelib import aws, settings
 from chalicelib.files import objects, store
-from chalicelib.nightly import pictures
 from chalicelib.values import clock
 from tests.files.build import PICTURES, PRODUCTS, Darkroom, picture
 from tests.jobs.test_exports import EXPORTS, file_of
@@ -342,22 +342,14 @@ def test_a_picture_that_no_product_shows_is_deleted_after_90_days(
 
 
 def test_a_picture_that_a_product_takes_is_not_deleted_at_the_same_moment(
-    darkroom: Darkroom, after: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+    darkroom: Darkroom, after: Callable[..., None]
 ) -> None:
-    """The look has read the products before the product is written."""
+    """The look has read the products and the picture before the product is written."""
     shown = darkroom.uploaded(RED)
     clean()
     after(days=91)
-    find_used = pictures._find_used
-
-    def find_before() -> set[str]:
-        used = find_used()
-        darkroom.product(shown)
-        return used
-
-    monkeypatch.setattr(pictures, "_find_used", find_before)
-    clean()
-    monkeypatch.setattr(pictures, "_find_used", find_used)
+    take = partial(darkroom.product, shown)
+    darkroom.dynamodb.meanwhile("TransactWriteItems", take, text=shown["id"])
     clean()
     assert darkroom.read(shown)["unusedSince"] is None and len(darkroom.stored()) == 3
 

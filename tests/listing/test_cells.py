@@ -139,7 +139,14 @@ def test_what_1_0_0_counts_during_a_merge_stays_until_the_next(
     one = next(one for one in old_things if one.facets["storefront"] == "eu")
     twin = thing("twin", **one.facets)
     create(twin)
-    dynamodb.meanwhile("TransactWriteItems", lambda: move_to_1_0_0(twin))
+    cell = "|".join(["1", *(twin.index.facets[facet] for facet in KIND.counted)])
+
+    def count_in_every_shard() -> None:
+        move_to_1_0_0(twin)
+        for step in (1, -1) * 20:
+            count_as_1_0_0(twin, step)
+
+    dynamodb.meanwhile("TransactWriteItems", count_in_every_shard, text=cell)
     merge_all()
     expect_totals([*old_things, twin])
     assert merge_all() <= 2

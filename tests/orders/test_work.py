@@ -458,6 +458,11 @@ def test_no_work_is_left_in_a_stage_that_goes_meanwhile(shop: Shop, dynamodb: Do
     dynamodb.meanwhile("TransactWriteItems", lambda: moved(order, cast["id"]))
     refused = shop.put(STAGES, {"stages": [todo, done]})
     assert (refused.status, refused.json["code"]) == (409, "stage_in_use")
+    known = shop.get(STAGES)
+    renamed = [{"stages": [{**todo, "name": name}, cast, done]} for name in ("Mine", "Theirs")]
+    dynamodb.meanwhile("TransactWriteItems", lambda: shop.put(STAGES, renamed[1]))
+    mine = shop.put(STAGES, renamed[0], headers={"If-Match": known.headers["ETag"]})
+    assert (mine.status, shop.read(STAGES)["stages"][0]["name"]) == (412, "Theirs")
     dynamodb.meanwhile("TransactWriteItems", lambda: shop.put(STAGES, {"stages": [cast, done]}))
     second = commissioned(shop)
     assert works(second)[0]["stage"]["id"] == cast["id"]
@@ -669,7 +674,11 @@ def test_a_move_beside_another_change_of_the_order(shop: Shop, dynamodb: Double)
     other = commissioned(shop)
     before_the_commit(dynamodb, other.delete)
     assert move(other).status == 404
-    assert agrees(shop)
+    gone = commissioned(shop)
+    moved(gone)
+    before_the_commit(dynamodb, lambda: moved(gone, "stg_todo"))
+    assert gone.delete().status == 200
+    assert board(shop) == [] and agrees(shop)
 
 
 def test_a_move_is_at_most_ten_items(shop: Shop, dynamodb: Double) -> None:
