@@ -8,8 +8,7 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 from tests.e2e.calls import call
-from tests.e2e.console.desk import PHONE, Desk
-from tests.e2e.console.test_customers import accessible
+from tests.e2e.console.desk import PHONE, Desk, accessible
 from tests.files.build import exif, picture
 
 
