@@ -100,6 +100,7 @@ class Walk:
     def check(self) -> None:
         """Compare work with the orders by its rule, and the lists and counts with both."""
         expected, ended, by_stage, overdue = set[str](), Counter[str](), Counter[str](), 0
+        due: list[tuple[str, str]] = []
         stages = [one["id"] for one in self.shop.read(STAGES)["stages"]]
         found = announced(self.shop, "order.produced")
         events = Counter(one["data"]["orderId"] for one in found)
@@ -107,6 +108,8 @@ class Walk:
             read = self.shop.get(f"{ORDERS}/{order['id']}")
             if read.status == 404:
                 continue
+            if day := due_day(read.json):
+                due.append((day, order["id"]))
             shown = self.shop.get(f"{ORDERS}/{order['id']}/work")
             works = shown.json["data"] if shown.status == 200 else []
             assert (shown.status == 404) == (read.json["status"] == "PENDING")
@@ -130,7 +133,19 @@ class Walk:
         assert set(by_stage) <= set(stages[:-1])
         for state in ("DONE", "CANCELLED"):
             assert self.shop.read(f"{WORK}?state={state}")["total"] == ended[state]
+        listed = self.shop.read(f"{ORDERS}/due?limit=100")
+        assert [one["id"] for one in listed["data"]] == [id for _, id in sorted(due)]
+        assert listed["total"] == len(due)
         assert agrees(self.shop)
+
+
+def due_day(now: Any) -> str | None:
+    """The day by which an order is due: its own, or the first of what is still to ship."""
+    if now["status"] not in {"PENDING", *WORKED_ON} or now["closedAt"]:
+        return None
+    days = [one["dueOn"] for one in now["lineItems"] if one["dueOn"] and one["toShip"]]
+    found: str | None = now["dueOn"] or min(days, default=None)
+    return found
 
 
 def check_order(order: Any, works: Iterable[Any]) -> None:
