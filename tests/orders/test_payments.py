@@ -555,6 +555,8 @@ def test_a_payment_status_leaves_a_record(shop: Shop) -> None:
     assert (payment["implied"], payment["method"], payment["amount"]) == (
         True, "CARD_TERMINAL", "100.00"
     )  # fmt: skip
+    free = costing(shop, "0", paymentStatus="PAID")
+    assert (free["status"], free["payments"]) == ("PAID", []), "nothing was due"
     other = costing(shop)
     other.pay(40, method="CASH")
     for status in ("PENDING", "FAILED"):
