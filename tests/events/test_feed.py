@@ -580,9 +580,10 @@ def test_the_feed_adds_no_item_to_a_commit(world: World, shop: Shop) -> None:
         in_main = [write for write in commit if write["TableName"] == settings.table()]
         keys = [write.get("Key") or write["Item"] for write in in_main]
         assert not [key for key in keys if key["pk"]["S"].startswith(("feed", "evt_"))]
-    # Record, list entries, words, counts, locks, stock, outbox, a payment's entry and count; the
-    # first sale of an untracked variant marks it. A change moves the entries by `updatedAt`.
-    assert [len(commit) for commit in commits] == [11, 4, 28, 14, 10, 19]
+    # Record, list entries, words, counts, locks, stock, outbox, a payment's entry and count, the
+    # list of an order's files; the first sale of an untracked variant marks it. A change moves the
+    # entries by `updatedAt`.
+    assert [len(commit) for commit in commits] == [11, 4, 28, 14, 10, 20]
 
 
 @pytest.mark.parametrize("slow", ["PutItem", "TransactWriteItems"])
