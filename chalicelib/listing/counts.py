@@ -81,8 +81,8 @@ def sum_counts(
 ) -> Counts:
     """Return the counts of all cells, from the results of `count_calls` with the same arguments.
 
-    Nothing is read. `read`: these results, in order: the items of one partition each. Each cell's
-    shards are added up, but no two cells.
+    Nothing is read. `read`: these results, in order: the items of one partition each; another
+    number of them is a ValueError. Each cell's shards are added up, but no two cells.
     """
     names = _cell_partitions(kind, where, for_total)
     cells = {name: _sum_cells(kind, where, items) for name, items in zip(names, read, strict=True)}

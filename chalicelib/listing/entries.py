@@ -90,6 +90,8 @@ def count_record(commit: Commit, kind: Kind, index: Index, step: int) -> None:
     """Add to a commit that each count cell of a record changes by `step`: 1, or -1 to take it away.
 
     Its number of the split value and, in the cells of the whole kind, its sum change likewise.
+    Records of one split value, and all cells of a menu, have a home shard by that value; others any
+    shard.
     """
     value = index.facets.get(kind.split, "")
     for pk, cell in count_cells(kind, index):

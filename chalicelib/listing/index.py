@@ -287,7 +287,8 @@ def value_writes(kind: kinds.Kind, before: Index | None, after: Index | None) ->
     """Return how many list entries and menu counts of several values a change writes at most.
 
     `before`, `after`: the record's indexes; None: there is none. A value that stays counts too; its
-    list entry counts twice if the record's sort changes.
+    list entry counts twice if the record's sort changes. Menu counts are none for a kind without
+    that menu.
     """
     had, has = (index.listed_values if index else () for index in (before, after))
     is_moved = before and after and before.sort != after.sort

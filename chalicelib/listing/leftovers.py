@@ -33,7 +33,8 @@ def discard_words(records: Records[Indexed], word: str, before: int) -> int:
 def _discard_entry(records: Records[Indexed], item: Item) -> bool:
     """Delete a word entry unless it is in the record's index; return whether it was deleted.
 
-    It stays if the record is written at the same moment.
+    It stays if the record's index is not the one that was compared any more, or a record that was
+    absent is there.
     """
     key: Key = item["pk"], item["sk"]
     id = item["sk"].rpartition("#")[2]

@@ -248,7 +248,8 @@ def names_of_lists(kind: Kind, facet: str, accepted: frozenset[str]) -> list[str
     """Return the names of the lists that hold all records with these values of a facet.
 
     [] if the facet has no lists, or if "" is accepted: records without a value are in none. The
-    facet SEVERAL stands for `kind.several`; its records with too many values are in one more list.
+    facet SEVERAL stands for `kind.several` (`accepted` are then parts of keys, "" none of them);
+    its records with too many values are in one more list, `<several>*`, which is always named.
     """
     if facet == SEVERAL:
         values = [f"{kind.several}={value}" for value in sorted(accepted)]

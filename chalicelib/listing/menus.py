@@ -41,7 +41,7 @@ def read_menus(
     """
     where = key_parts(kind, where)
     scans = [Scan(kind, where, {}, measure, forward) for forward in (True, False)]
-    ends = [scan.unread_partitions([scan.ordered_list]) for scan in scans]
+    ends = [scan.new_partitions([scan.ordered_list]) for scan in scans]
     first = FEW if kind.split in where else 1
     calls: list[dynamodb.DynamoCall[Any]] = [table.get.call(upgrades.RELEASE)]
     for scan, parts in zip(scans, ends, strict=True):
@@ -102,7 +102,7 @@ def _sum_menu(
 
 
 def _number_in(item: Item, split: str | None) -> int:
-    """Return how many records a cell's shard counts: with the split value `split`, or with none.
+    """Return how many records a shard counts: those with `split` and those with no split value.
 
     `split` None: all records.
     """

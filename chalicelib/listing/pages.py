@@ -23,8 +23,8 @@ MOST_NAMED: Final = 1_000  # records that may have a text, which are loaded and 
 def count(kind: Kind, where: Mapping[str, frozenset[str]]) -> int:
     """Return how many records have, in every facet of `where`, one of the accepted values.
 
-    Reads the count cells. Facets are `counted` ones, and at most one of `under`; raises ValueError
-    for others, Reindexing for one that not all records are counted for yet.
+    Reads the count cells. Facets are `counted` ones, and at most one of `under`. Raises Reindexing
+    for one that not all records are counted for yet; after the read, ValueError for others.
     """
     parts = key_parts(kind, where)
     total = _read_counts_for_total(kind, parts).size(parts)
@@ -89,7 +89,7 @@ def read_page(kind: Kind, query: Query, load: Load[R]) -> Page[R]:
     next_ = follows.to_text(identity) if follows else None
 
     def cursor_after(number: int) -> str:
-        """Return the cursor of a page that begins after the first `number` records here."""
+        """Return the cursor, as text, of a page that begins after the kept record `number`."""
         positions = {id_of(position): position for position in page_slice.positions}
         return Cursor(positions[kept[number - 1].id], start.page + 1).to_text(identity)
 
@@ -102,8 +102,8 @@ def read_page(kind: Kind, query: Query, load: Load[R]) -> Page[R]:
 def _load_named(kind: Kind, query: Query, load: Load[R]) -> list[R]:
     """Return the records with the external id and all exact texts of a query, whatever its filters.
 
-    They are loaded, and their texts compared. Raises TooBroad if more than MOST_NAMED would be
-    loaded.
+    They are loaded, and their texts compared again, not their external ids. Raises TooBroad if more
+    than MOST_NAMED would be loaded.
     """
     found = [find_records_by_text(kind, [text])[text] for text in query.exact.values()]
     if query.external_id:

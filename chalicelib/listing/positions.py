@@ -148,8 +148,8 @@ class Listing(Generic[R]):
     def _slice_results(self, base: Lists, total: int | None, results: Sequence[Any]) -> Slice:
         """Return the page from the results of `_slice_calls`; read on if the first pages are short.
 
-        `total`: None if it is not known; then it is the sum of the tallies, or if there are none,
-        all positions are read and counted.
+        `total`: None if it is not known; then it is the sum of the tallies, and only a lower bound
+        if one of them is, or if there are none, all positions are read and counted.
         """
         tallied = [result for result in results if isinstance(result, table.Tally)]
         at_least = False

@@ -51,7 +51,10 @@ class Query:
     exact: Mapping[str, str] = field(default_factory=dict)
 
     def continue_after(self, cursor: str | None) -> "Query":
-        """Return a query of the same list that begins after a cursor; None or "": at `page`."""
+        """Return a copy of the query with this cursor in place of its own; None or "": without one.
+
+        Its `page` stays, and is used only if there is no cursor.
+        """
         return replace(self, cursor=cursor or "")
 
     def position_of(self, record: Indexed) -> str:

@@ -71,8 +71,8 @@ class Scan:
         shelf = self.kind.shelf
         return shelf if self.measure == CREATED else f"*{shelf}-{self.measure}"
 
-    def unread_partitions(self, names: Iterable[str]) -> list[Partition]:
-        """Return the partitions of the lists with these names, of which nothing was read yet."""
+    def new_partitions(self, names: Iterable[str]) -> list[Partition]:
+        """Return new, unread Partitions: one for each partition of the lists with these names."""
         return [Partition(name, pk) for name in names for pk in self.kind.list_pks(name)]
 
     def next_call(
@@ -179,8 +179,8 @@ class Shelf(Generic[R]):
 
         Without `accepts`, it may have fewer records than asked for, if some changed meanwhile. With
         `accepts`, the total is only those found so far, unless the page is the whole list. A query
-        with a cursor gets `by_cursor` too. Raises what `listing.read_page` does, and Invalid for a
-        page by number that is too far back.
+        with a cursor gets `by_cursor` too. Raises Invalid for a search that matches too much, for a
+        cursor of another list, and for a page by number that is too far back.
         """
         where, query = key_parts(self.kind, self.query.where), self.query
         identity = list_identity(self.kind, query, where)
@@ -207,7 +207,7 @@ class Shelf(Generic[R]):
             total, at_least = skip + len(kept), not is_whole or bool(start.position)
 
         def cursor_after(number: int) -> str:
-            """Return the cursor of a page that begins after the first `number` records here."""
+            """Return the cursor, as text, of a page that begins after the kept record `number`."""
             position = query.position_of(kept[number - 1])
             return Cursor(position, start.page + 1).to_text(identity)
 
@@ -215,10 +215,10 @@ class Shelf(Generic[R]):
         return Page(kept, total, start.page, query.limit, next_, at_least, by_cursor)
 
     def _search(self, where: Where, terms: list[str]) -> _Found:
-        """Load all records with these terms; return the positions of those that match now.
+        """Load all records with these terms; return only the positions of those that match now.
 
-        They are unsorted; they pass the filters and the bounds of measures, which are compared with
-        the records. The result is exact unless the search found `at_least` so many. Raises TooBroad
+        They are unsorted; the filters, and the bounds of measures, are compared with the records.
+        Their number is the total, exact unless the search found `at_least` so many. Raises TooBroad
         if more than MOST_FOUND have the terms, whatever the filters.
         """
         matching, unchecked, _ = match_terms(self.kind, {}, terms, counted=False)
@@ -251,8 +251,8 @@ class Shelf(Generic[R]):
         if cells and narrow_names and measure == CREATED:  # it has the order and all matches
             names, narrow_names = narrow_names[0], []
         narrow, parts = (
-            list(map(scan.unread_partitions, narrow_names)),
-            scan.unread_partitions(names),
+            list(map(scan.new_partitions, narrow_names)),
+            scan.new_partitions(names),
         )
         has_filter = bool(narrow) or self.accepts is not None
         first = need * (4 if has_filter else 2) // len(parts) + 10

@@ -77,7 +77,7 @@ def index_words(texts: Iterable[str], exact: Iterable[str] = ()) -> list[str]:
 
 
 def whole_word(text: str) -> str:
-    """Return the word for a text as a whole, folded, with a mark for each blank.
+    """Return the word for a whole text, folded, a mark for each blank, cut to the longest word.
 
     "" if nothing of it is visible.
     """

@@ -531,5 +531,5 @@ def keep_latest(
 
 
 def _entry_text(entry: OrderEditEntry) -> str:
-    """Return the texts of an entry, whose size counts."""
+    """Return who, the reason and the changes of an edit's entry as one text, to measure it."""
     return "".join((entry["by"], entry["reason"] or "", *entry["changes"]))

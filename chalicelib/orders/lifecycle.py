@@ -541,7 +541,7 @@ def _with_entry(
 
 
 def _entry_text(entry: OrderHistoryEntry) -> str:
-    """Return the texts of an entry, whose bytes count: who, and what changed."""
+    """Return the person and the change of a history entry as one text, to measure it."""
     return entry["by"] + entry["change"]
 
 

@@ -314,10 +314,12 @@ class DaySales:
 def index_of(fields: Fields) -> listing.Index:
     """Return the index of an order: its lists, facets and words. Nothing is read.
 
-    It is listed by order date and by its last change; found by number, customer's e-mail and name,
-    tracking number, tags, and the SKUs and titles of its lines; by a payment's reference as a
-    whole. An entry also has `revenue`, to recount the sales of its day, and what is `due`; and
-    `shippingStatus`, if a part was shipped, and `produced`: release 1.0.0 had no such entries.
+    It is listed by order date and by its last change, and filtered by its statuses, customer, sales
+    rep and each of its tags. Words of the number, the customer, tags, SKUs, titles and the tracking
+    number find it; so do, as a whole, the number, the e-mail, each tracking number, and the
+    references of payments and refunds. Facets also have `revenue`, to recount the sales of its day,
+    what is `due`, `shippingStatus` if a part was shipped, and `produced`: release 1.0.0 had no such
+    entries.
     """
     customer, balance = fields["customer"], Decimal(fields["balanceDue"])
     transfers = (*fields["payments"], *fields["refunds"])

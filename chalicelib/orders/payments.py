@@ -149,8 +149,8 @@ def _with_payment(fields: StoredOrder, payment: Payment, path: str) -> StoredOrd
     """Return the fields with one more payment, and the amounts that follow. The status stays.
 
     A payment of more than is due is not refused here. Raise Invalid if the order has too many
-    payments and refunds, or if its payments are together larger than any amount may be. `path`:
-    where the payment is in the request, such as `payments.0.`, or "".
+    payments and refunds; at `{path}amount` if its payments are together larger than any amount may
+    be. `path`: where the payment is in the request, such as `payments.0.`, or "".
     """
     refuse_too_many(fields)
     after = with_balance({**fields, "payments": [*fields["payments"], payment]})
@@ -165,7 +165,8 @@ def void_payment(
 ) -> StoredOrder:
     """Return the fields after a payment was voided, with the balance and paymentStatus that follow.
 
-    Raise NotFound, AlreadyVoided; PaymentRefunded if it was refunded, or its money is retained.
+    Raise NotFound, AlreadyVoided; PaymentRefunded, which says how much could go, if less than all
+    of it can: a part was refunded, or is retained.
     """
     payment = _find_valid_payment(fields, payment_id)
     refundable = Account.from_fields(fields).refundable

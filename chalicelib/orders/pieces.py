@@ -129,7 +129,7 @@ def _missing_shipments(fields: Fields) -> Iterator[Fields]:
         shipped, delivered = (moves.get(f"status {move}") for move in _MOVES)
         number = fields["trackingNumber"]
         yield {
-            **new_shipment(restored_id(fields["id"]), lines, number, fields["shippedAt"]),
+            **make_implied_shipment(restored_id(fields["id"]), lines, number, fields["shippedAt"]),
             "by": shipped["by"] if shipped else "",
             "deliveredAt": (delivered or {"at": fields["updatedAt"]})["at"]
             if fields["status"] == OrderStatus.DELIVERED
@@ -154,7 +154,9 @@ def lines_to_ship(fields: Fields) -> list[ShippedLine]:
     ]
 
 
-def new_shipment(id: str, lines: list[ShippedLine], number: str | None, now: str) -> ShownShipment:
+def make_implied_shipment(
+    id: str, lines: list[ShippedLine], number: str | None, now: str
+) -> ShownShipment:
     """Return a shipment as a status implies it: shipped now, not delivered, by nobody.
 
     It has one parcel if it has a tracking number, else none.

@@ -176,8 +176,9 @@ def follow_order(
     """Return the work after its order changed from `before` (None: it is new) to `after`.
 
     Each line that is made has work from when the order is PAID. Work ends when there is nothing
-    more to make, and opens again when there is. An edit of what is made counts up `revision` of
-    work that has begun. Of lines that were removed, the latest stay. The version is one higher,
+    more to make, and opens again when there is. A shipment ends it as wholly made; if that is
+    cancelled, it is moved to the last stage as made. An edit of what is made counts up `revision`
+    of work that has begun. Of lines that were removed, the latest stay. The version is one higher,
     also if nothing differs, but 0 while there was never any work.
     """
     had = {line["id"]: line for line in before.fields["lineItems"]} if before else {}

@@ -19,7 +19,7 @@ from chalicelib.orders.model import (
     StoredOrder,
     show_order,
 )
-from chalicelib.orders.pieces import new_shipment, shipping_status
+from chalicelib.orders.pieces import make_implied_shipment, shipping_status
 from chalicelib.orders.schemas import ShipmentState, TransactionKind
 from chalicelib.problems import Invalid
 from chalicelib.storage.attributes import Fields
@@ -123,7 +123,7 @@ def _shown_bytes(order: Order, without: frozenset[str], *, grows: bool) -> int:
     shown = {name: value for name, value in show_order(order).items() if name not in without}
     # Orders of release 1.0.0 have grown by this, and are not too large.
     implied = [
-        new_shipment(one["id"], one["lines"], None, one["shippedAt"])
+        make_implied_shipment(one["id"], one["lines"], None, one["shippedAt"])
         for one in order.fields["shipments"]
         if one["implied"]
     ]

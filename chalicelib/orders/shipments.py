@@ -12,7 +12,7 @@ from chalicelib.orders.model import Order, Shipment, StoredOrder, order_referenc
 from chalicelib.orders.pieces import (
     count_pieces,
     lines_to_ship,
-    new_shipment,
+    make_implied_shipment,
     restored_id,
     valid_shipments,
 )
@@ -90,7 +90,7 @@ def add_shipment(
         raise Denied("nothing_to_ship", "Nothing is left to ship.")
     left_at = wanted.shipped_at or now
     is_handed_over = wanted.method is ShippingMethod.PICKUP
-    shipment = new_shipment(ids.new_id("shp"), lines, None, left_at)
+    shipment = make_implied_shipment(ids.new_id("shp"), lines, None, left_at)
     shipment |= {
         "method": wanted.method,
         "carrier": wanted.carrier or None,
@@ -200,7 +200,7 @@ def follow_patch(before: StoredOrder, after: StoredOrder, by: str, now: str) -> 
     valid, shipments = valid_shipments(after), after["shipments"]
     if rest:
         own = None if any(number in one for one in _list_numbers(after)) else number
-        implied = new_shipment(ids.new_id("shp"), rest, own, now)
+        implied = make_implied_shipment(ids.new_id("shp"), rest, own, now)
         shipments = [*shipments, {**implied, "by": by}]
     elif valid and number != before["trackingNumber"]:
         shipments = _replace_shipment(shipments, _with_first_number(valid[-1], number))

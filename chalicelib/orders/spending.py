@@ -44,8 +44,9 @@ def compare_spending() -> listing.Recount:
 def _count_part(part: int, parts: int) -> _Counts:
     """Return the totals of a part of all customers: by the list of orders, and as they are stored.
 
-    Both are by (customer id, attribute); the stored ones under the shard "". `part`: 0 to `parts` -
-    1, by a hash of the id.
+    Both have each attribute of Totals (orders, those not cancelled, revenue) by (customer id,
+    attribute), the stored ones under the shard ""; customers who are gone are left out. `part`: 0
+    to `parts` - 1, by a hash of the id.
     """
     ordered: dict[str, Totals] = defaultdict(Totals)
     for entry in listing.walk_entries(KIND, ("status", "revenue", "customerId")):

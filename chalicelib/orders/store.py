@@ -430,8 +430,8 @@ def create(new: NewOrder, by: str, once: Once | None) -> tuple[Order, str]:
 def preview_create(new: NewOrder, by: str) -> dict[str, object]:
     """Return the shape of OrderPreview: what `create` would do now. Raise what it does.
 
-    Nothing is written. The order's `id` and `number` are None, and so is a customer who would be
-    new.
+    The commit is put together, refused if it would be, and not sent. The order's `id` and `number`
+    are None, and so is a customer who would be new.
     """
     placing = _place_order(new, by, None, None)
     placing.commit.raise_if_refused()
@@ -453,10 +453,12 @@ class _Placing(NamedTuple):
 def _place_order(new: NewOrder, by: str, numbers: Numbers | None, once: Once | None) -> _Placing:
     """Read what a new order needs; return it, with the commit that writes it, which is not sent.
 
-    The commit has all its effects: record, lists, stock, customer, events and the kept answer. Its
-    number may be taken by a write already (`Numbers.choose_number`). `numbers` None: it takes none,
-    the order is only shown. Raise Invalid, InsufficientStock, ExternalIdTaken; with `once` also
-    Repeated and KeyReused.
+    The commit has all its effects: record, lists, stock (with a `stockPolicy` other than CHECK more
+    may be sold than there is), the customer, who is registered if new, work that begins by the
+    shop's stages, events and the kept answer. Its number may be taken by a write already
+    (`Numbers.choose_number`). `numbers` None: the order shows the next number, and takes none.
+    Raise Invalid, also if it is too large for a commit, InsufficientStock, ExternalIdTaken; with
+    `once` also Repeated and KeyReused.
     """
     wanted = lines.count_pieces(new.line_items, "lineItems")
     keys = [key for id in wanted for key in products.keys(id)]
@@ -528,7 +530,7 @@ def update(
 
 
 def preview_update(order: Order, change: OrderChange, by: str) -> Order:
-    """Return the order as a PATCH would leave it; nothing is written.
+    """Return the order as a PATCH of it now would leave it; nothing is read or written.
 
     Raise InvalidTransition, Invalid.
     """
@@ -566,9 +568,9 @@ def record_payments(id: str, received: Sequence[PaymentInput], request: ChangeRe
 def preview_payments(
     id: str, received: Sequence[PaymentInput], request: ChangeRequest
 ) -> dict[str, object]:
-    """Return the shape of PaymentsPreview: what `record_payments` would do. Raise as it does.
+    """Return PaymentsPreview: the new payments, and the order's balance and status after them.
 
-    Nothing is written.
+    Raise as `record_payments` does. The order is read, nothing is written.
     """
     before = request.require_unchanged(get(id))
     after = lifecycle.apply_payments(before, received, request.by, clock.now_iso())
@@ -605,13 +607,13 @@ def correct_method(
     DuplicateReference.
     """
 
-    def correct_payment(before: Order, gone: GoneVariants) -> Order:
-        """Return the order with this request's payment voided and recorded again, not written."""
+    def correct_one_method(before: Order, gone: GoneVariants) -> Order:
+        """Return the order with one payment's method changed: voided, and recorded again."""
         now = clock.now_iso()
         fields = payments.correct_method(before.fields, payment_id, wanted, request.by, now)
         return lifecycle.apply_growth(before, fields, request.by, now)
 
-    return _rewrite(id, correct_payment, request, action="payment.voided")
+    return _rewrite(id, correct_one_method, request, action="payment.voided")
 
 
 def refund(id: str, wanted: RefundInput, request: ChangeRequest) -> Written:
@@ -635,7 +637,7 @@ def refund(id: str, wanted: RefundInput, request: ChangeRequest) -> Written:
 def preview_refund(id: str, wanted: RefundInput, request: ChangeRequest) -> dict[str, object]:
     """Return the shape of RefundPreview: what `refund` would do now. Raise what it does.
 
-    Nothing is written.
+    The order is read, and which of its variants are gone; nothing is written.
     """
     before = request.require_unchanged(get(id))
     gone = products.gone_variants(before.pieces_taken())
@@ -1198,7 +1200,8 @@ def _write(commit: Commit, before: Order | None, after: Order | None, action: st
 def _list_events(before: Order | None, after: Order) -> Iterator[tuple[str, dict[str, object]]]:
     """Yield (event, data) for each event of a new order or of a change, but of shipments.
 
-    Those of the order itself have all of it, without costs.
+    Those of the order come first, with all of it, without costs; then those of its money, edits,
+    closing and work.
     """
     shown = show_order(after, costs=False)
     yield from ((event, shown) for event in lifecycle.events(before, after))
