@@ -1,6 +1,6 @@
 // One product: view, edit and delete; or a new one.
 
-import { button, h, newKey, replace } from "../dom.js";
+import { button, h, newKey } from "../dom.js";
 import { ago, dateTime } from "../format.js";
 import { badge } from "../parts/badge.js";
 import { copyButton } from "../parts/copy.js";
@@ -18,10 +18,11 @@ import { sold } from "../parts/sold.js";
 import { claimed, differing } from "../parts/stale.js";
 import { trail } from "../parts/trail.js";
 import { held } from "../parts/typed.js";
-import { link } from "../router.js";
+import { again, link } from "../router.js";
 import { may } from "../session.js";
 
 const BACK = [link("/products"), "Products"];
+const FORM = "edited-product"; // as a record names it
 
 export async function show(visit) {
   const { params, query } = visit;
@@ -34,6 +35,7 @@ export async function show(visit) {
     method: "PUT",
     what: "product",
     fields: (data) => productForm(data, images).read(),
+    watched: ({ metadata }) => ({ metadata }),
     toBody: (edited, latest) => bodyOf(record.data, edited, latest, images),
     draw: (sent) => (fields = page(visit, images, { record, sent })),
   });
@@ -52,7 +54,8 @@ function copyOf({ data }) {
 // `latest`: the product as someone else saved it. Its new variants stay, and its deleted ones are
 // not created again.
 function bodyOf(product, edited, latest, images) {
-  const body = changes(productForm(product, images).read(), edited);
+  const { optionNames, ...body } = changes(productForm(product, images).read(), edited);
+  if (optionNames !== undefined) body.metadata = { ...latest.metadata, optionNames: optionNames ?? [] };
   if (!body.variants) return body;
   const there = new Set(latest.variants.map(({ id }) => id));
   const mine = claimed(body.variants, product.variants, latest.variants);
@@ -72,22 +75,24 @@ function page(visit, images, { record, like = null, sent = [] }) {
   const key = once();
   let unsure = null; // moves that may have been made: they are settled first, whatever is typed since
   const fields = productForm(product ?? like, images, visit);
-  const save = h.button({ type: "submit", class: "main" }, product ? "Save" : "Create product");
-  const hint = h.span({ class: "soft small" });
+  const save = h.button({ type: "submit", form: FORM, class: "main" }, product ? "Save" : "Create product");
+  const discard = button("Discard changes", () => (visit.saved(), visit.forget(), again()), { class: "quiet" });
   const form = h.form(
     {
+      id: FORM,
       novalidate: true,
       onsubmit: submitted,
       oninput: marked,
     },
+    summary(),
     may("STAFF") ? fields.node : locked(fields.node),
-    may("STAFF") && h.div({ class: "save" }, summary(), h.div({ class: "actions" }, save, hint)),
   );
-  // The bar stays in sight only while there is something to save.
+  // The buttons stay in sight only while there is something to save.
   function marked() {
     const is = isChanged();
-    replace(hint, is && "Unsaved changes");
-    form.classList.toggle("changed", is);
+    discard.hidden = !is;
+    save.classList.toggle("main", is || !product);
+    visit.root.classList.toggle("changed", is);
   }
   const first = fields.read();
   const { isAlone } = fields;
@@ -100,13 +105,15 @@ function page(visit, images, { record, like = null, sent = [] }) {
       title: product?.name ?? "New product",
       back: BACK,
       badges: product && badge(product.status),
-      actions:
+      actions: [
+        may("STAFF") && h.div({ class: "save" }, discard, save),
         product &&
-        menu([
-          copyButton(visit, product.id, "Copy ID"),
-          may("STAFF") && h.a({ class: "button", href: link("/products/new", { from: product.id }) }, "Duplicate"),
-          may("STAFF") && button("Delete", visit.once(remove), { class: "bad" }),
-        ]),
+          menu([
+            copyButton(visit, product.id, "Copy ID"),
+            may("STAFF") && h.a({ class: "button", href: link("/products/new", { from: product.id }) }, "Duplicate"),
+            may("STAFF") && button("Delete", visit.once(remove), { class: "bad" }),
+          ]),
+      ],
     },
     form,
     product &&
@@ -124,11 +131,12 @@ function page(visit, images, { record, like = null, sent = [] }) {
         ]),
       ),
     product && sold(visit, product.id),
-    product && movements(visit, product.id),
+    product && !product.madeToOrder && movements(visit, product.id),
     product && trail(visit, { recordId: product.id }),
   );
   if (!sent.includes("images")) images.resume();
   if (may("STAFF")) drawn();
+  marked();
   return fields;
 
   function remove() {

@@ -28,7 +28,7 @@ export function finder({ visit, label, placeholder, search, chosen, name, hint, 
   let waiting = 0;
   const input = h.input({ id, type: "search", placeholder, "aria-describedby": `${id}-hint` });
   const list = combobox({ visit, input, label: `${label}: results`, ask: search, take, enter, failed: miss });
-  const missed = h.ul({ class: "missed", role: "alert" });
+  const missed = h.ul({ class: "missed" });
 
   function enter(option, event) {
     event.preventDefault();
@@ -112,7 +112,7 @@ export function finder({ visit, label, placeholder, search, chosen, name, hint, 
     input,
     list.box,
     h.p({ id: `${id}-hint`, class: "hint" }, hint),
-    missed,
+    h.div({ role: "alert" }, missed),
   );
   return {
     node,

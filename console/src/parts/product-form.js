@@ -1,6 +1,6 @@
 // The fields of a product: drawn from one, read back as one, and what differs in between.
 
-import { button, h } from "../dom.js";
+import { button, h, replace } from "../dom.js";
 import { amountOf } from "./amount.js";
 import { plural, whole } from "../format.js";
 import { choice } from "./choice.js";
@@ -28,6 +28,8 @@ const TEXTS = [
 ];
 
 const MOST_MADE = 100; // variants of options
+const BETWEEN = " / "; // values in the title of a variant
+const ORDINALS = ["first", "second", "third"];
 const AMOUNTS = ["price", "compareAtPrice"];
 
 const orNull = (text) => (text === "" ? null : text);
@@ -35,6 +37,14 @@ const orNull = (text) => (text === "" ? null : text);
 const ARRIVED = "RECEIVED";
 const GONE = "DAMAGED";
 const isMove = ({ row, typed }) => /^[+-]\d+$/.test(typed.stock) && Number.isInteger(row.stock);
+
+// The values of each option, as the titles of variants have them; none if they differ in their number of options.
+function valuesOfTitles(titles, names) {
+  const parts = titles.map((title) => title.split(BETWEEN));
+  const [{ length }] = parts.length ? parts : [[]];
+  if (parts.some((each) => each.length !== length) || (length === 1 && names.length === 0)) return [];
+  return Array.from({ length }, (_, at) => [...new Set(parts.map((each) => each[at]))]);
+}
 
 // `images`: its list of pictures. `visit`: of the page that shows it, unless it is only read.
 export function productForm(product, images, visit = null) {
@@ -45,6 +55,8 @@ export function productForm(product, images, visit = null) {
   // One variant has the product's price and SKU: they are shown once.
   const [only, ...more] = own.variants;
   const isAlone = !only || (more.length === 0 && (only.sku ?? own.sku) === own.sku && (only.price ?? own.price) === own.price);
+  const optionNames = field({ name: "optionNames", type: "hidden", value: (own.metadata?.optionNames ?? []).join(BETWEEN) });
+  optionNames.hidden = true;
   let variants = null;
   variants = rows({
     name: "variants",
@@ -53,7 +65,7 @@ export function productForm(product, images, visit = null) {
     changed: () => variants?.node.classList.toggle("alone", isAlone && variants.read().length === 1),
     what: "variant",
     add: "Add a variant",
-    widths: "minmax(0, 1fr) minmax(0, 1.1fr) minmax(0, 1.2fr) 5rem 5rem 6rem 2.25rem",
+    widths: "minmax(0, 1fr) minmax(0, 1.1fr) minmax(0, 1.2fr) 5rem 5rem 6.75rem 2.25rem",
     columns: [
       { name: "title", label: "Title" },
       { name: "sku", label: "SKU" },
@@ -73,14 +85,21 @@ export function productForm(product, images, visit = null) {
       }),
   });
   variants.node.classList.toggle("alone", isAlone);
+  nameTitles();
 
   // A variant for each combination of values; those that are there already stay.
   function options() {
-    const values = (name, hint, label) => field({ name, label, hint, wide: true });
+    const named = optionNames.querySelector("input");
+    const names = named.value ? named.value.split(BETWEEN) : [];
+    const had = valuesOfTitles(variants.read().map(({ typed }) => typed.title), names);
+    const values = (name, hint, label, at) => [
+      field({ name: `${name}Name`, label: `Name of the ${ORDINALS[at]} option`, value: names[at], placeholder: ["Size", "Colour", ""][at], maxlength: "40" }),
+      field({ name, label, hint, value: had[at]?.join(", ") }),
+    ];
     const fields = [
-      values("first", "Separated with commas, such as S, M, L", "Values of the first option"),
-      values("second", "Such as Red, Blue. Blank: there is only one option.", "Values of the second option"),
-      values("third", null, "Values of a third option"),
+      values("first", "Separated with commas, such as S, M, L", "Values of the first option", 0),
+      values("second", "Such as Red, Blue. Blank: there is only one option.", "Values of the second option", 1),
+      values("third", null, "Values of a third option", 2),
     ];
     dialogForm(visit, "Variants from options", {
       fields,
@@ -88,7 +107,9 @@ export function productForm(product, images, visit = null) {
       save(typed) {
         const lists = ["first", "second", "third"].map((name) => tagsOf(typed[name])).filter((list) => list.length > 0);
         if (lists.length === 0) throw wrong("first", "is required");
-        const titles = lists.reduce((all, list) => all.flatMap((one) => list.map((each) => [...one, each])), [[]]).map((parts) => parts.join(" / "));
+        const called = ["first", "second", "third"].map((name) => typed[`${name}Name`].replaceAll("/", " ").trim()).slice(0, lists.length);
+        named.value = called.some(Boolean) ? called.map((name, at) => name || `Option ${at + 1}`).join(BETWEEN) : "";
+        const titles = lists.reduce((all, list) => all.flatMap((one) => list.map((each) => [...one, each])), [[]]).map((parts) => parts.join(BETWEEN));
         if (titles.length > MOST_MADE) throw wrong("first", `would make ${titles.length} variants; at most ${MOST_MADE} at once`);
         const there = variants.read();
         const blank = there.length === 1 && !there[0].row.id && there[0].typed.title === "Default" ? there[0].line : null;
@@ -97,9 +118,14 @@ export function productForm(product, images, visit = null) {
         const fill = (line, title) => (line.querySelector("[name=title]").value = title);
         if (first) fill(blank ?? variants.append({}), first);
         rest.forEach((title) => fill(variants.append({}), title));
+        nameTitles();
         variants.node.dispatchEvent(new Event("input", { bubbles: true }));
       },
     });
+  }
+  // The column of titles is headed by the names of the options.
+  function nameTitles() {
+    replace(variants.node.querySelector(".head span"), optionNames.querySelector("input").value || "Title");
   }
   const reason = field({
     name: "reason",
@@ -109,9 +135,9 @@ export function productForm(product, images, visit = null) {
   reason.hidden = true;
   const details = rows({
     name: "specification",
-    what: "detail",
-    add: "Add a detail",
-    widths: "minmax(0, 1fr) 6.5rem minmax(0, 1fr) 2.25rem",
+    what: "question",
+    add: "Add a question",
+    widths: "minmax(0, 1fr) 8rem minmax(0, 1fr) 2.25rem",
     columns: [
       { name: "name", label: "Name", placeholder: "Size" },
       { name: "required", label: "Required", options: [["", "Optional"], ["yes", "Required"]] },
@@ -126,43 +152,41 @@ export function productForm(product, images, visit = null) {
     event.target.closest(".line").nextElementSibling?.querySelector("[name=barcode]").focus();
   }
   if (visit) images.begin(own.images);
+  // What is rarely wanted is one line.
+  const fold = (title, isOpen, ...content) => h.details({ class: "card", open: isOpen }, h.summary(title), h.div({ class: "stack even" }, content));
+  const threshold = text("lowStockThreshold", { inputmode: "numeric", placeholder: "5" });
+  threshold.hidden = own.madeToOrder; // it takes no stock
+  const about = card(
+    null,
+    visit && images.node,
+    h.div(
+      { class: "fields" },
+      text("name", { wide: true }),
+      text("description", { rows: 3, wide: true }),
+    ),
+  );
+  const stock = card(
+    "Price and stock",
+    h.div({ class: "fields" }, amount("price"), amount("compareAtPrice"), text("sku"), threshold, optionNames),
+    variants.node,
+    h.p({ class: "hint" }, "Stock: 21, or +5 and -3 for pieces that came or went. Blank: not tracked. A blank price or SKU is the product's."),
+    reason,
+  );
+  const made = fold(
+    "Made to order",
+    Boolean(own.madeToOrder),
+    h.div(
+      { class: "fields" },
+      text("madeToOrder", { label: "Made when it is ordered", type: "checkbox", hint: "It takes no stock." }),
+      text("leadDays", { label: "Days until it is due", inputmode: "numeric", placeholder: "no date" }),
+    ),
+    h.p({ class: "strong" }, "Questions for each order"),
+    details.node,
+  );
   const node = h.div(
     { class: "columns" },
-    h.div(
-      card(
-        null,
-        visit && images.node,
-        h.div(
-          { class: "fields" },
-          text("name", { wide: true }),
-          text("description", { rows: 6, wide: true }),
-        ),
-      ),
-      card(
-        "Variants and stock",
-        h.p(
-          { class: "hint" },
-          "Stock is a number, a change such as +5 or -3, or blank: not tracked. A blank price or SKU is the product's.",
-        ),
-        h.div(
-          { class: "fields" },
-          text("sku"),
-          text("lowStockThreshold", { inputmode: "numeric", placeholder: "5" }),
-        ),
-        variants.node,
-        reason,
-      ),
-      card(
-        "Made to order",
-        h.div(
-          { class: "fields" },
-          text("madeToOrder", { label: "Made when it is ordered", type: "checkbox", hint: "It takes no stock." }),
-          text("leadDays", { label: "Days until it is due", inputmode: "numeric", placeholder: "no date" }),
-        ),
-        h.p({ class: "hint" }, "What has to be known to make it, such as a size."),
-        details.node,
-      ),
-    ),
+    // What is changed daily comes first.
+    h.div(!product?.id ? [about, stock, made] : own.madeToOrder ? [stock, made, about] : [stock, about, made]),
     h.div(
       card(
         "Availability",
@@ -172,14 +196,6 @@ export function productForm(product, images, visit = null) {
           hint: "The storefront shows products that are active and published.",
         }),
         used("storefront", { hint: "Leave blank for all storefronts." }),
-      ),
-      card(
-        "Price",
-        h.div(
-          { class: "fields" },
-          amount("price"),
-          amount("compareAtPrice"),
-        ),
       ),
       card(
         "Organization",
@@ -192,8 +208,9 @@ export function productForm(product, images, visit = null) {
           several: true,
         }),
       ),
-      card(
+      fold(
         "Search engine listing",
+        false,
         text("slug", { placeholder: product ? "" : "created from the name" }),
         h.div(
           { class: "stack even", "data-field": "seo" },
@@ -218,6 +235,7 @@ export function productForm(product, images, visit = null) {
       specification: details.read().map(({ typed: { name, required, choices } }) => ({ name, required: required === "yes", choices: tagsOf(choices) })),
       tags: tagsOf(typed("tags")),
       lowStockThreshold: orNull(whole(typed("lowStockThreshold"))),
+      optionNames: typed("optionNames") ? typed("optionNames").split(BETWEEN) : null,
       seo: { title: orNull(typed("seo.title")), description: orNull(typed("seo.description")) },
       images: (visit ? images.read() : own.images).map(images.toInput),
       variants: variants.read().map(({ row, typed, typed: { title, sku, barcode, price, cost, stock } }) => ({
@@ -273,6 +291,9 @@ export function created(now) {
     ),
   );
   if (!sent.seo.title && !sent.seo.description) delete sent.seo;
+  const { optionNames } = sent;
+  delete sent.optionNames;
+  if (optionNames) sent.metadata = { optionNames };
   const given = (variant) =>
     Object.fromEntries(Object.entries(variant).filter(([, value]) => value !== null));
   const [only, ...more] = now.variants;

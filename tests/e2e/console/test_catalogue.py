@@ -1,12 +1,13 @@
 """Products in the console: search, edits, conflicts, bulk edits."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 from playwright.sync_api import expect
 
 from tests.e2e.calls import until
-from tests.e2e.console.desk import Desk
+from tests.e2e.console.desk import DESKTOP, PHONE, Desk
 
 HOSTILE = "<img src=x onerror=\"document.title='owned'\"><script>document.title='owned'</script>"
 
@@ -49,6 +50,21 @@ def test_a_product_is_created_with_variants_and_found_while_typing(desk: Desk) -
     assert found["tags"] == ["linen", "workwear"]
 
 
+def add_a_value(desk: Desk) -> None:
+    """Of the first option, where the names of both are still known; and discards it."""
+    desk.page.reload()
+    expect(desk.page.locator(".line.head").first).to_contain_text("Size / Hue")
+    desk.button("Options").click()
+    expect(desk.label("Name of the second option")).to_have_value("Hue")
+    expect(desk.label("Values of the second option")).to_have_value("Red, Blue, Tan")
+    desk.label("Values of the first option").fill("S, M, L")
+    desk.button("Add variants").click()
+    expect(desk.label("Title of variant 9")).to_have_value("L / Tan")
+    desk.button("Discard changes").click()
+    expect(desk.label("Title of variant 6")).to_have_value("M / Tan")
+    expect(desk.label("Title of variant 7")).to_have_count(0)
+
+
 def test_options_make_variants_with_few_keys_and_values_are_copied_down(desk: Desk) -> None:
     """Two options of 2 and 3 values, with price, cost and stock: 14 clicks and 40 keys at most."""
     desk.open("/products/new")
@@ -67,7 +83,9 @@ def test_options_make_variants_with_few_keys_and_values_are_copied_down(desk: De
 
     desk.label("Name").fill("Optioned")
     press("Options")
+    type_in("Name of the first option", "Size")
     type_in("Values of the first option", "S,M")
+    type_in("Name of the second option", "Hue")
     type_in("Values of the second option", "Red,Blue,Tan")
     press("Add variants")
     for name, text in (("Price", "34.90"), ("Cost", "12"), ("Stock", "5")):
@@ -82,7 +100,9 @@ def test_options_make_variants_with_few_keys_and_values_are_copied_down(desk: De
     assert {(v["price"], v["cost"], v["stock"]) for v in made["variants"]} == {
         ("34.90", "12.00", 5)
     }
-    desk.button("More").click()
+    assert made["metadata"] == {"optionNames": ["Size", "Hue"]}
+    add_a_value(desk)
+    desk.button("More").last.click()
     desk.page.get_by_role("link", name="Duplicate").click()
     desk.heading("New product")
     expect(desk.label("Name")).to_have_value("Optioned (copy)")
@@ -92,11 +112,41 @@ def test_options_make_variants_with_few_keys_and_values_are_copied_down(desk: De
     assert [v["title"] for v in copy["variants"]] == titles
     assert {(v["price"], v["stock"]) for v in copy["variants"]} == {("34.90", None)}
     assert (copy["status"], copy["sku"], copy["slug"]) == ("DRAFT", None, "optioned-copy")
+    assert copy["metadata"] == made["metadata"]
 
 
 def prices_and_skus(desk: Desk, product: Any) -> list[tuple[str, str]]:
     variants = desk.api.get(f"products/{product['id']}")["variants"]
     return [(variant["price"], variant["sku"]) for variant in variants]
+
+
+COVERED = """() => {
+    const {left, top, width, height} = document.activeElement.getBoundingClientRect();
+    const seen = document.elementFromPoint(left + width / 2, top + Math.min(height, 30) / 2);
+    return !document.activeElement.contains(seen) && !seen?.contains(document.activeElement);
+}"""
+
+
+@pytest.mark.parametrize("viewport", [PHONE, DESKTOP])
+def test_what_saves_stays_in_sight_and_covers_no_field(
+    another: Callable[..., Desk], viewport: dict
+) -> None:
+    desk = another(viewport=viewport)
+    sizes = [{"title": str(size), "stock": 1} for size in range(8)]
+    product = desk.shown(made(desk, "Long page", variants=sizes))
+    desk.unfold("Made to order")
+    desk.unfold("Search engine listing")
+    desk.label("Name").first.fill("Longer page")
+    for key in ("Tab", "Shift+Tab"):
+        for _ in range(75):
+            desk.page.keyboard.press(key)
+            bar = desk.button("Save").bounding_box()
+            assert bar and 0 <= bar["y"] <= viewport["height"] - bar["height"]
+            focused = desk.page.evaluate("document.activeElement.outerHTML.slice(0, 200)")
+            is_field = desk.page.evaluate("document.activeElement.matches('form *')")
+            assert not (is_field and desk.page.evaluate(COVERED)), focused
+    desk.save()
+    assert desk.api.get(f"products/{product['id']}")["name"] == "Longer page"
 
 
 @pytest.mark.parametrize("variants", [None, [{"price": "5", "sku": "ONE-SKU"}]])
@@ -109,7 +159,7 @@ def test_one_variant_has_one_price_and_one_sku_which_it_follows(
     expect(desk.field("variants.0.sku").locator("input")).to_be_hidden()
     desk.label("Price").fill("7")
     bar = desk.page.locator(".save")
-    expect(desk.page.locator("form.changed")).to_have_count(1)
+    expect(desk.page.locator(".changed")).to_have_count(1)
     box = bar.bounding_box()
     assert box and box["y"] + box["height"] <= desk.page.viewport_size["height"]  # type: ignore[index]
     desk.label("SKU").fill("TWO-SKU")
@@ -183,7 +233,7 @@ def test_a_save_keeps_the_keyboard_focus(desk: Desk) -> None:
     expect(desk.page.locator(".toast")).to_have_text("Saved.")
     expect(desk.label("Vendor")).to_be_focused()
     desk.label("Price").fill("ten")
-    expect(desk.page.get_by_text("Unsaved changes")).to_be_visible()
+    expect(desk.button("Discard changes")).to_be_visible()
     desk.button("Save").click()
     expect(desk.label("Price")).to_be_focused()
 
