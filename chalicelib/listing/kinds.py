@@ -105,8 +105,8 @@ class Kind:
     def cell_name(self, facets: Mapping[str, str]) -> str:
         """Return the name of the cell that counts records with these facets: `1|<value>|<value>…`.
 
-        The values are those of `counted` facets, in order; of the split one * for any value, "" for
-        none.
+        The values are those of `counted` facets, in order, "" for none. Instead of a value of the
+        split facet there is *, if the record has one.
         """
 
         def cell_value(facet: str) -> str:

@@ -164,9 +164,10 @@ class Listing(Generic[R]):
     def _read_cheapest(self) -> Slice:
         """Read the counts, and then the page from the lists that cost least by these counts.
 
-        With values of the facet with several, a probe of up to _PROBE keys counts the list in the
-        same round trip; if it reaches the end, it has the size and the total. With `between` and no
-        such probe, the total is not known. Another order than the kind's: `_read_in_order`.
+        With values of the facet with several, a probe also looks at up to _PROBE keys of their list
+        in the same round trip, only to count: if it reaches the end, it has the list's size and the
+        total. With `between` and no such probe, the total is not known. Another order than the
+        kind's: `_read_in_order`.
         """
         probe, probing = None, list[lists.Tallying]()
         if SEVERAL in self.where:

@@ -305,7 +305,7 @@ class Shelf(Generic[R]):
         """
 
         def load_fitting(some: Iterable[str]) -> list[R]:
-            """Load the records at these positions, with all fields; return those that match."""
+            """Load the records at these positions; return those with the filters and terms."""
             found = self.load(list(map(id_of, some)), ())
             return [one for one in found if self._fits(one.index, where, terms)]
 

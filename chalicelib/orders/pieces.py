@@ -92,8 +92,8 @@ def restored_id(order_id: str) -> str:
 def restore_shipments(fields: Fields) -> Iterator[tuple[str, object]]:
     """Yield ("refunds", …) and ("shipments", …) of an order, also if release 1.0.0 has written it.
 
-    Refunds say what was returned. What that release shipped is one implied shipment of all that was
-    left then. A field is left out if what it follows from was not read.
+    Refunds say what was returned. After the stored shipments comes an implied one of all that
+    release 1.0.0 shipped without any. A field is left out if what it follows from was not read.
     """
     if "refunds" in fields:
         shipped_at = fields.get("shippedAt")

@@ -65,7 +65,8 @@ def _sum_day(day: date, cells: list[Item]) -> DaySales:
 def compare_sales(first: date) -> listing.Recount:
     """Compare the stored sales from `first` on with the orders; return what differs, unrepaired.
 
-    `records` are the orders. The list of orders is read, and then all counters.
+    `records` are the orders. The list of orders is read, and then all counters. Cancelled orders
+    count by their revenue alone.
     """
     start, begin, orders = first.isoformat(), clock.iso(timezone.start_of_day(first)), 0
 

@@ -433,9 +433,9 @@ def shipment_events(before: Order, after: Order) -> Iterator[tuple[str, dict[str
 
 
 def describe_shipments(before: StoredOrder, after: StoredOrder) -> Iterator[str]:
-    """Yield `shipment created, pieces: 2`, or `cancelled`, for each, as the history says it.
+    """Yield `shipment created, pieces: 2`, or `shipment cancelled, pieces: 2`, for each difference.
 
-    A change of a shipment has no text, nor has one that a status implied.
+    A change of a shipment has no text in the history, nor has one that a status implied.
     """
     for happened, shipment in _list_differences(before, after):
         if happened != "updated" and not shipment["implied"]:

@@ -856,13 +856,16 @@ def change_work(
     `if_match` lacks the ETag of the order's work.
     """
 
-    def apply_change(before: Order, gone: GoneVariants) -> Order:
-        """Return the order with the work of this request changed, not written."""
+    def apply_work_change(before: Order, gone: GoneVariants) -> Order:
+        """Return the order with the work of this request changed, not written.
+
+        Raise PreconditionFailed if the request's If-Match names other work.
+        """
         if if_match is not None and before.work and before.work.etag not in if_match:
             raise PreconditionFailed.for_kind("work")
         return lifecycle.apply_work(before, line_id, change, by, clock.now_iso())
 
-    order = _rewrite(id, apply_change, ChangeRequest(by), action=_WORK_UPDATED).after
+    order = _rewrite(id, apply_work_change, ChangeRequest(by), action=_WORK_UPDATED).after
     return production.list_cards(order)[f"{line_id}@{id}"]
 
 
@@ -1145,7 +1148,7 @@ def _answer_text(order: Order) -> str:
 
 
 def _write(commit: Commit, before: Order | None, after: Order | None, action: str = "") -> None:
-    """Add an order's change to a commit: record, work, entries, sales, audit entry and events.
+    """Add an order's change to a commit: record, work, entries, external ids, sales, audit, events.
 
     `before`: None for a new order; `after`: None for a deletion, with which what is known of its
     files is deleted. If only the work differs (same version), the record is only checked: the work,
