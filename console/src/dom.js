@@ -37,6 +37,8 @@ export function emailLink(email) {
   return h.a({ href: `mailto:${name}@${domain}` }, email);
 }
 
+export const phoneLink = (phone) => h.a({ href: `tel:${phone.replaceAll(/[^\d+]/g, "")}` }, h.bdi(phone));
+
 function set(node, name, value) {
   if (value === undefined || value === null) return;
   if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
@@ -49,7 +51,7 @@ function set(node, name, value) {
 
 // An address from a CSV may be `javascript:…`.
 function isSafe(address) {
-  return /^(https?:|mailto:|blob:|#)/i.test(address);
+  return /^(https?:|mailto:|tel:|blob:|#)/i.test(address);
 }
 
 function nodes(content) {

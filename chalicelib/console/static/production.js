@@ -1,4 +1,4 @@
-import{$ as ae,Aa as Pe,Ba as Ce,D as Ee,V as M,W as Ie,Z as De,aa as ne,g as K,k as ke,p as Y,y as ve,z as Ne}from"./chunk-WPEUCW6A.js";import{A as ge,C as he,D as be,L as P,N as J,Q as A,V as we,W as ye,X as te,_ as D,a,aa as Oe,b as S,ca as Se,d as q,ea as $e,ja as xe,ka as Ae,ma as oe,na as H,va as V,x as v,z as fe}from"./chunk-UPIEAFHZ.js";var Te=`/* What the pages of production show, and the part of an order: loaded with their script. */
+import{A as Ne,Ca as Pe,Da as Ce,E as Ee,W as M,X as Ie,_ as De,aa as ae,ba as ne,g as K,k as ke,q as Y,z as ve}from"./chunk-I2CUO4NV.js";import{$ as D,A as fe,Aa as V,B as ge,D as he,E as be,M as P,O as J,R as A,W as we,X as ye,Y as te,a,b as S,ba as Oe,da as Se,e as q,fa as $e,ka as xe,la as Ae,ra as oe,sa as H,y as v}from"./chunk-NAXF64CP.js";var Te=`/* What the pages of production show, and the part of an order: loaded with their script. */
 
 .board { display: grid; grid-auto-columns: minmax(13rem, 1fr); grid-auto-flow: column; gap: var(--s4); align-items: start; overflow-x: auto; }
 .board .empty { grid-column: 1 / -1; }

@@ -1,4 +1,4 @@
-import{$ as ve,D as Q,Y as V,aa as xe,z as ye}from"./chunk-WPEUCW6A.js";import{C as we,L as D,M as se,N as X,O as C,P as be,W as $,X as ie,_ as R,a as n,b as v,ca as le,d as E,f as J,m as fe,n as he,y as ge}from"./chunk-UPIEAFHZ.js";var Te=`/* What a page with uploads shows, such as that of a product: loaded with their script. */
+import{A as ye,E as Q,Z as V,aa as ve,ba as xe}from"./chunk-I2CUO4NV.js";import{$ as R,D as we,M as D,N as se,O as X,P as C,Q as be,X as $,Y as ie,a as n,b as v,da as le,e as E,g as J,n as fe,o as he,z as ge}from"./chunk-NAXF64CP.js";var Te=`/* What a page with uploads shows, such as that of a product: loaded with their script. */
 
 .uploads:not(:has(li, .actions)) { display: none; }
 .uploads > :empty { display: none; }

@@ -1,8 +1,8 @@
 // One customer: identity, addresses, orders. And a new customer.
 
-import { button, emailLink, h, newKey, replace } from "../dom.js";
+import { button, emailLink, h, newKey, phoneLink, replace } from "../dom.js";
 import { DECIMALS } from "../facts.js";
-import { date, dateTime, money, number, plural } from "../format.js";
+import { date, money, number, plural } from "../format.js";
 import { draftOf } from "../parts/draft.js";
 import { editAddress, shown } from "../parts/address.js";
 import { badge, statusBadge } from "../parts/badge.js";
@@ -10,11 +10,12 @@ import { customerFinder } from "../parts/buyer.js";
 import { choice } from "../parts/choice.js";
 import { typedConfirm } from "../parts/confirm.js";
 import { field, form, values, wrong } from "../parts/form.js";
+import { copyButton } from "../parts/copy.js";
 import { completed } from "../parts/jobs.js";
 import { menu } from "../parts/menu.js";
 import { toast } from "../parts/notice.js";
 import { buyer, nameOf, tagsOf } from "../parts/order.js";
-import { card, empty, facts } from "../parts/page.js";
+import { card, closeEdit, columns, editFold, empty, figures } from "../parts/page.js";
 import { differing } from "../parts/stale.js";
 import { create, Record } from "../parts/record.js";
 import { table } from "../parts/table.js";
@@ -102,7 +103,7 @@ function page(visit, record, found, due) {
   const { data: customer, path } = record;
   const mayChange = may("STAFF") && !customer.erasedAt;
   const name = nameOf(customer) ?? "Erased customer";
-  let drawn = () => {};
+  let showDraft = () => {}; // of what was typed and not saved
   const act = (text, work, more) => button(text, visit.once(work), more);
 
   visit.draw(
@@ -112,6 +113,7 @@ function page(visit, record, found, due) {
       actions: mayChange && [
         h.a({ class: "button main", href: link("/orders/new", { customer: customer.id }) }, "Create order"),
         menu([
+          copyButton(visit, customer.id, "Copy ID"),
           act("Merge", merge),
           found.total === 0 && act("Delete", () => record.remove("/customers"), { class: "bad" }),
           may("OWNER") && act("Erase", erase, { class: "bad" }),
@@ -120,41 +122,32 @@ function page(visit, record, found, due) {
     },
     customer.erasedAt &&
       h.p({ class: "notice" }, "This customer was erased on ", date(customer.erasedAt), "."),
-    h.div(
-      { class: "columns" },
-      h.div(orders(), !customer.erasedAt && details()),
-      h.div(
-        overview(),
-        !customer.erasedAt && addresses(),
-        trail(visit, { customerId: customer.id }),
-      ),
+    figures("Orders and money", [
+      due.total > 0 && ["Due", owed(), "big warn"],
+      ["Paid", money(customer.totalSpent), due.total > 0 ? "" : "big good"],
+      ["Orders", h.a({ href: link("/orders", { customerId: customer.id }) }, number(customer.ordersCount))],
+      found.data.length > 0 && ["Last order", date(found.data[0].orderDate)],
+    ]),
+    columns(
+      [
+        [2, orders()],
+        [5, trail(visit, { customerId: customer.id })],
+      ],
+      [
+        [1, !customer.erasedAt && contact()],
+        [3, customer.note && card("Note", h.p({ class: "lines" }, h.bdi(customer.note)))],
+        [4, !customer.erasedAt && addresses()],
+      ],
     ),
   );
-  drawn();
-
-  function overview() {
-    const { email, phone } = customer;
-    return card(
-      "Overview",
-      facts([
-        email && ["Email", emailLink(email)],
-        phone && ["Phone", h.bdi(phone)],
-        ["Orders", number(customer.ordersCount)],
-        due.total > 0 && ["Due", owed()],
-        ["Total spent", money(customer.totalSpent)],
-        ["Added", dateTime(customer.createdAt)],
-        ["Customer ID", h.code(customer.id)],
-        customer.externalId && ["External ID", h.code(customer.externalId)],
-      ]),
-    );
-  }
+  showDraft();
 
   function owed() {
     const sum = due.data.reduce((all, { balanceDue }) => all + Number(balanceDue), 0);
     const orders = plural(due.total, "order");
     return h.a(
       { href: link("/orders", { customerId: customer.id, balance: "due" }) },
-      due.total > MOST_DUE ? orders : `${money(sum.toFixed(DECIMALS))} of ${orders}`,
+      due.total > MOST_DUE ? orders : [money(sum.toFixed(DECIMALS)), h.span({ class: "small" }, ` of ${orders}`)],
     );
   }
 
@@ -189,17 +182,33 @@ function page(visit, record, found, due) {
 
   // --- Identity ----------------------------------------------------------------------------------
 
-  function details() {
+  function contact() {
+    const { email, phone, company, tags, createdAt, externalId } = customer;
+    const isKnown = email || phone || company;
+    return card(
+      "Contact",
+      isKnown
+        ? h.div({ class: "shown" }, email && h.p(emailLink(email)), phone && h.p(phoneLink(phone)), company && h.p(h.bdi(company)))
+        : h.p({ class: "shown soft" }, "No email, no phone"),
+      tags.length > 0 && h.p({ class: "shown" }, tags.map((tag) => [badge("", h.bdi(tag)), " "])),
+      h.p({ class: "shown soft small" }, "Customer since ", date(createdAt), externalId && [" · ", h.code(externalId)]),
+      mayChange && editFold("Edit contact", identityForm()),
+    );
+  }
+
+  function identityForm() {
     const node = form({
       fields: fieldsOf(visit, customer),
       submit: "Save",
-      save: () => record.save(),
-      may: mayChange,
-      kind: "",
+      save: async () => (await record.save()) && closeEdit(visit.root),
     });
     record.edits(node, () => read(values(node)));
-    if (mayChange) drawn = record.draft(node);
-    return card("Details", node);
+    const restore = record.draft(node);
+    showDraft = () => {
+      restore();
+      if (Object.keys(record.unsaved).length > 0) node.closest("details").open = true;
+    };
+    return node;
   }
 
   // --- Addresses ---------------------------------------------------------------------------------

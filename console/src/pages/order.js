@@ -22,7 +22,7 @@ import { Record } from "../parts/record.js";
 import { shipmentsOf } from "../parts/shipments.js";
 import { table } from "../parts/table.js";
 import { timeline } from "../parts/timeline.js";
-import { trail } from "../parts/trail.js";
+import { fieldTrail } from "../parts/trail.js";
 import { link } from "../router.js";
 import { may } from "../session.js";
 
@@ -181,7 +181,7 @@ function page(visit, record, webhooks, files) {
   // Field by field, once it is unfolded.
   function audited({ target }) {
     if (target.open && target.childElementCount === 1)
-      target.append(trail(visit, { recordId: order.id }, null));
+      target.append(fieldTrail(visit, order.id));
   }
 
   function printed(only) {

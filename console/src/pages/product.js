@@ -132,7 +132,7 @@ function page(visit, images, { record, like = null, sent = [] }) {
       ),
     product && sold(visit, product.id),
     product && !product.madeToOrder && movements(visit, product.id),
-    product && trail(visit, { recordId: product.id }),
+    product && trail(visit, { recordId: product.id }, Object.fromEntries(product.variants.map(({ id, title }) => [id, title]))),
   );
   if (!sent.includes("images")) images.resume();
   if (may("STAFF")) drawn();

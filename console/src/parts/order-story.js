@@ -1,8 +1,8 @@
 // What happened to an order: its moves, payments, refunds, edits and other changes, as one list of events.
 
 import { h } from "../dom.js";
-import { called, exact, money, plural, words } from "../format.js";
-import { valueWord } from "./words.js";
+import { called, dateTime, money, plural, words } from "../format.js";
+import { moveWord, valueWord } from "./words.js";
 
 const FIELDS = ["trackingNumber", "salesRepId", "note", "tags", "shippingAddress", "billingAddress"];
 const MINUTE = 60_000;
@@ -37,7 +37,7 @@ export function storyOf(order, extra = () => null) {
       createdAt,
       one.by,
       h.span(voidedAt ? h.del(said) : said, reference && [" · ", h.bdi(reference)], extra(one)),
-      Date.parse(createdAt) - Date.parse(receivedAt) > MINUTE && soft("On ", exact(receivedAt)),
+      Date.parse(createdAt) - Date.parse(receivedAt) > MINUTE && soft("On ", dateTime(receivedAt)),
       Number(tendered) > Number(amount) && soft(`${money(tendered)} in cash, ${money(one.change)} change`),
       note && soft(h.bdi(note)),
     );
@@ -69,6 +69,7 @@ function inWords(part) {
   if (kind) return [`${words(kind)} ${money(amount)}`, method && words(method).toLowerCase()].filter(Boolean).join(", ");
   const [, name, before, after] = /^(\w+) (.*) → (.*)$/.exec(part) ?? [];
   if (!name) return FIELDS.includes(part) ? `${called(part)} changed` : words(part);
+  if (name === "status") return words(moveWord(after));
   const shown = (value) => (name === "kept" ? money(value) : valueWord(name, value));
   if (before === "none") return `${called(name)}: ${shown(after)}`;
   if (after === "none") return `${called(name)} removed`;

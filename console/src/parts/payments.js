@@ -5,6 +5,7 @@ import { date, money, words } from "../format.js";
 import { may } from "../session.js";
 import { withDialogs } from "./dialogs.js";
 import { mayClose } from "./order.js";
+import { figures } from "./page.js";
 
 // `card(next)` draws the money, without the button of the step that the page offers as the next one.
 export function moneyOf(visit, record) {
@@ -40,18 +41,17 @@ export function moneyOf(visit, record) {
 
   // What is still to be paid, large; then what was.
   function moneyCard(next) {
-    const figure = (name, amount, is) =>
-      h.div({ class: is || "" }, h.dt(name), h.dd(money(String(amount).replace("-", ""))));
-    return h.section(
-      { class: "card money sum", "aria-label": "Payments" },
-      h.dl(
+    const figure = (name, amount, is) => [name, money(String(amount).replace("-", "")), is];
+    return figures(
+      "Payments",
+      [
         due !== 0 && figure(due > 0 ? "Due" : "Owed to the customer", order.balanceDue, "big warn"),
         figure("Paid", order.amountPaid, due === 0 && "big good"),
         Number(order.amountRefunded) > 0 && figure("Refunded", order.amountRefunded),
         Number(order.retained) > 0 && figure("Kept of the deposit", order.retained),
         Number(order.kept) > 0 && !(Number(order.retained) > 0) && figure("Kept", order.kept),
         figure("Total", order.total),
-      ),
+      ],
       deposit &&
         h.div(
           { class: "small soft" },

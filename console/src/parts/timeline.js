@@ -1,9 +1,9 @@
 // What happened to a record: the newest first, with when and by whom.
 
 import { h } from "../dom.js";
-import { exact, plural } from "../format.js";
+import { dateTime, plural } from "../format.js";
 
-const SHOWN = 12; // events before the earlier ones are folded
+const SHOWN = 10; // events before the earlier ones are folded
 
 // `events`: [{ at, by, lines }]; a line is a node, text, or what is falsy.
 export function timeline(events) {
@@ -12,7 +12,7 @@ export function timeline(events) {
     .map(({ at, by, lines }) =>
       h.li(
         lines.filter(Boolean).map((line) => h.div(line)),
-        h.div({ class: "soft small" }, exact(at), by && [" · ", h.bdi(by)]),
+        h.div({ class: "soft small" }, dateTime(at), by && [" · ", h.bdi(by)]),
       ),
     );
   const list = (some) => h.ol({ class: "history" }, some);
