@@ -82,7 +82,11 @@ class NewReport(NullIsAbsent):
         about("Of sales by day: only what was sold of one product."),
     ] = None
     costs: Annotated[
-        bool, about("Of sales: also `cost` and `profit`. Not for a Reader, nor is its outcome.")
+        bool,
+        about(
+            "Of sales: also `netWithCost`, `cost` and `profit`."
+            " Not for a Reader, nor is its outcome."
+        ),
     ] = False
     csv: Annotated[CsvStyle, about("How the file is written.")] = CsvStyle.COMMA
     clock: Annotated[

@@ -39,15 +39,21 @@ class ReportSums(TypedDict):
     kept: NotRequired[
         Annotated[str, about("Sales: money of closed or cancelled orders that did not go back.")]
     ]
+    netWithCost: NotRequired[
+        Annotated[
+            str | None,
+            about(
+                "Sales with `costs`: the part of `net` whose lines have a known cost; null: none."
+            ),
+        ]
+    ]
     cost: NotRequired[
         Annotated[str | None, about("Sales with `costs`: what the pieces cost, as far as known.")]
     ]
     profit: NotRequired[
         Annotated[
             str | None,
-            about(
-                "Sales with `costs`: net of the lines whose cost is known, less it; null: none is."
-            ),
+            about("Sales with `costs`: `netWithCost` less `cost`; null: no cost is known."),
         ]
     ]
     payments: NotRequired[Annotated[str, about("Money: payments that were recorded.")]]

@@ -26,7 +26,7 @@ COLUMNS: Final[dict[str, tuple[str, ...]]] = {
     ReportType.MONEY: ("payments", "refunds", "voids", "net"),
     ReportType.TAX: ("charged", "refunded", "net"),
 }
-COSTS: Final = ("cost", "profit")
+COSTS: Final = ("netWithCost", "cost", "profit")
 """Columns of sales that only those see who may see costs. A sum without them: no cost is known."""
 _FACETS: Final = {
     ReportBy.SOURCE: "source",
@@ -211,6 +211,7 @@ def _split_by_product(order: Order, whole: Values) -> dict[str, dict[str, Decima
         }
         if line["cost"] is not None:
             part["cost"] = _cost_of_line(order, line)
+            part["netWithCost"] = part["net"]
             part["profit"] = part["net"] - part["cost"]
         _add_values(rows.setdefault(line["productId"] or "", {"orders": sells}), part)
     return rows

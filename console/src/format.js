@@ -5,8 +5,11 @@ import { CURRENCY, DECIMALS, MOVES, PAYMENT_MOVES, PRODUCT_STATUSES, TIMEZONE } 
 
 const NONE = "—";
 const inZone = (style) => new Intl.DateTimeFormat(undefined, { ...style, timeZone: TIMEZONE });
-const day = inZone({ dateStyle: "medium" });
-const moment = inZone({ dateStyle: "medium", timeStyle: "short" });
+const DAY = { month: "short", day: "numeric" };
+const TIME = { hour: "numeric", minute: "2-digit" };
+const YEAR = { year: "numeric" };
+const [day, moment, fullDay, fullMoment] = [DAY, { ...DAY, ...TIME }, { ...DAY, ...YEAR }, { ...DAY, ...YEAR, ...TIME }].map(inZone);
+const year = inZone(YEAR);
 const precise = inZone({ dateStyle: "medium", timeStyle: "medium" });
 const relative = new Intl.RelativeTimeFormat(undefined, { numeric: "auto" });
 const STEPS = [
@@ -34,8 +37,19 @@ function time(formatted, iso) {
   return h.time({ datetime: iso, title }, formatted);
 }
 
-export const date = (iso) => (iso ? time(day.format(new Date(iso)), iso) : NONE);
-export const dateTime = (iso) => (iso ? time(moment.format(new Date(iso)), iso) : NONE);
+// A time of this year is shown without the year, but where it is printed.
+const short = (own, full) => (iso) => {
+  if (!iso) return NONE;
+  const at = new Date(iso);
+  return time((year.format(at) === year.format(Date.now()) ? own : full).format(at), iso);
+};
+export const date = short(day, fullDay);
+export const dateTime = short(moment, fullMoment);
+export const fullDate = short(fullDay, fullDay);
+export const fullTime = short(fullMoment, fullMoment);
+
+// A day of the shop without a time: 2026-12-03.
+export const calendarDay = (text) => date(`${text}T12:00:00Z`);
 export const exact = (iso) => (iso ? time(precise.format(new Date(iso)), iso) : NONE);
 export const ago = (iso) => (iso ? time(distance(iso), iso) : NONE);
 
@@ -50,6 +64,7 @@ export function distance(iso, now = Date.now()) {
 
 // IN_PRODUCTION → In production
 export function words(name) {
+  if (name === "POS") return name;
   const text = String(name ?? "")
     .replaceAll("_", " ")
     .toLowerCase();

@@ -514,14 +514,17 @@ def test_profit_is_of_what_has_a_cost_and_for_nobody_who_may_not_see_it(jobs: Jo
     asked = {"type": "sales", "by": "product", "costs": True, "csv": "semicolon", **period}
     job = jobs.done(REPORTS, asked)
     rows = {row["label"]: row for row in job["report"]["rows"]}
-    assert (rows["Other"]["cost"], rows["Other"]["profit"]) == (None, None)
+    assert [rows["Other"][name] for name in ("netWithCost", "cost", "profit")] == [None] * 3
     net = Decimal(rows["Known"]["net"])
     assert rows["Known"]["net"] == "18.00"  # 30.00 less 3.00 of the discount, a third refunded
     assert (rows["Known"]["cost"], rows["Known"]["profit"]) == ("8.00", str(net - 8))
     by_day = jobs.done(REPORTS, {**asked, "by": "day"})["report"]
+    totals = by_day["totals"]
+    assert (totals["netWithCost"], totals["cost"]) == ("18.00", "8.00"), "of a net with more in it"
+    assert Decimal(totals["net"]) > Decimal(totals["netWithCost"])
     assert by_day["totals"]["profit"] == job["report"]["totals"]["profit"] == "10.00"
     lines = file_of(job, "csv").splitlines()
-    assert lines[1].endswith(";8,00;10,00") and lines[2].endswith(";;")
+    assert lines[1].endswith(";18,00;8,00;10,00") and lines[2].endswith(";;;")
     assert f"sales-by-product-{period['from']}-to-{period['to']}.csv" in job["downloadUrl"]
     key = jobs.shop.as_("READER")
     shown = jobs.shop.get(f"/api/admin/jobs/{job['id']}", key=key).json

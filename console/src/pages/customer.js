@@ -171,7 +171,14 @@ function page(visit, record, found, due) {
                 cell: ({ balanceDue }) => Number(balanceDue) !== 0 && money(balanceDue),
                 class: "number money wide",
               },
-              { title: "Total", cell: ({ total }) => money(total), class: "number money" },
+              {
+                title: "Total",
+                cell: ({ total, balanceDue }) => [
+                  money(total),
+                  Number(balanceDue) > 0 && h.div({ class: "narrow small" }, `${money(balanceDue)} due`),
+                ],
+                class: "number money",
+              },
             ],
             rows: found.data,
           }),
@@ -200,7 +207,7 @@ function page(visit, record, found, due) {
     const node = form({
       fields: fieldsOf(visit, customer),
       submit: "Save",
-      save: async () => (await record.save()) && closeEdit(visit.root),
+      save: async () => (await record.save()) && closeEdit(visit.root, record),
     });
     record.edits(node, () => read(values(node)));
     const restore = record.draft(node);

@@ -1,8 +1,8 @@
 // One order: where it stands, its money, what is next, and what happened.
 
-import { button, emailLink, h } from "../dom.js";
+import { button, emailLink, h, phoneLink } from "../dom.js";
 import { MOVES, SHOP } from "../facts.js";
-import { called, date, dateTime, money, number, statusWord, words } from "../format.js";
+import { calendarDay, called, fullDate, fullTime, money, number, statusWord, words } from "../format.js";
 import { editAddress, linesOf, shown } from "../parts/address.js";
 import { badge, paymentBadge, statusBadge } from "../parts/badge.js";
 import { choice, repField } from "../parts/choice.js";
@@ -16,13 +16,14 @@ import { menu } from "../parts/menu.js";
 import { toast } from "../parts/notice.js";
 import { buyer, carrierOf, repOf, tagsOf } from "../parts/order.js";
 import { storyOf } from "../parts/order-story.js";
-import { card, facts } from "../parts/page.js";
+import { card, closeEdit, columns, editFold, facts } from "../parts/page.js";
 import { moneyOf } from "../parts/payments.js";
 import { Record } from "../parts/record.js";
 import { shipmentsOf } from "../parts/shipments.js";
 import { table } from "../parts/table.js";
 import { timeline } from "../parts/timeline.js";
 import { fieldTrail } from "../parts/trail.js";
+import { repWord } from "../parts/words.js";
 import { link } from "../router.js";
 import { may } from "../session.js";
 
@@ -76,7 +77,7 @@ function page(visit, record, webhooks, files) {
   if (parcels.mayShip && !moves.includes("SHIPPED")) moves.push("SHIPPED"); // as a shipment
   const steps = isStaff && !order.closedAt ? moves : [];
   const next = nextStep();
-  let drawn = () => {};
+  let showDraft = () => {}; // of what was typed and not saved
   const due = h.span();
 
   visit.draw(
@@ -85,12 +86,13 @@ function page(visit, record, webhooks, files) {
       back: [link("/orders"), "Orders"],
       badges: [statusBadge(order.status), paymentBadge(order), order.closedAt && badge("", "Closed")],
       actions: [
-        next?.button,
-        isStaff && h.a({ class: `button ${next ? "quiet" : "main"}`, href: link("/orders/new") }, "New order"),
+        next?.button ?? newOrder("main"),
         menu([
           steps.filter((each) => each !== next?.status).map((each) => moving(each, "")),
+          its.mayGiveBack && next?.work !== its.giveBack && button("Refund", visit.once(its.giveBack)),
           parcels.mayShip && button("Hand over", visit.once(parcels.handOver)),
           its.mayClose && button(order.closedAt ? "Keep less" : "Close order", visit.once(its.close), { class: "bad" }),
+          next && newOrder(""),
           print("Print order", null),
           print("Print packing slip", "slip"),
           may("OWNER") && button("Delete", visit.once(remove), { class: "bad" }),
@@ -98,35 +100,52 @@ function page(visit, record, webhooks, files) {
       ],
     },
     SHOP && h.p({ class: "paper strong" }, SHOP),
-    h.p({ class: "soft small about" }, dateTime(order.orderDate), ` · ${words(order.source)}`, due),
+    h.p(
+      { class: "soft small about" },
+      fullTime(order.orderDate),
+      ` · ${words(order.source)}`,
+      order.customer && h.span({ class: "phone" }, " · ", h.a({ href: link(`/customers/${order.customer.id}`) }, buyer(order.customer))),
+      due,
+    ),
     progress(),
     its.card(next?.work),
-    h.div(
-      { class: "columns first" },
-      h.div(customer(), place("shippingAddress"), order.billingAddress && place("billingAddress"), details(), more()),
-      h.div(
-        items(),
-        parcels.card(),
-        files,
-        card("Timeline", timeline(storyOf(order, voiding)), webhooks),
-        isStaff && h.details({ class: "card", ontoggle: audited }, h.summary("Every change")),
-      ),
+    columns(
+      [
+        [1, items()],
+        [3, parcels.card()],
+        [4, files],
+        [4, card("Timeline", timeline(storyOf(order, voiding)), webhooks)],
+        [9, isStaff && h.details({ class: "card", ontoggle: audited }, h.summary("Every change"))],
+      ],
+      [
+        [2, customer()],
+        [5, place("shippingAddress")],
+        [6, order.billingAddress && place("billingAddress")],
+        [7, details()],
+        [8, more()],
+      ],
     ),
   );
-  drawn();
+  showDraft();
 
   if (order.dueOn || order.lineItems.some(({ make, dueOn }) => make || dueOn))
     visit.fill(due, async () => (await import("../production.js")).drawWork(visit, record));
 
-  // What is done next is the one main button: money that is owed, until an agreed deposit is there; then what is to be
-  // made, or to be shipped; else the next status.
+  function newOrder(kind) {
+    return isStaff && h.a({ class: `button ${kind}`, href: link("/orders/new") }, "New order");
+  }
+
+  // What is done next is the one main button: money that is owed, until an agreed deposit is there, and while the workshop
+  // makes what was ordered; then what is to be made, or to be shipped; else the next status.
   function nextStep() {
     const act = (work, name) => ({ work, button: button(name, visit.once(work), { class: "main" }) });
-    if (its.mayTake && (steps.length === 0 || !order.deposit?.isReached)) return act(its.take, "Take payment");
+    const isMade = Boolean(order.producedAt);
+    const hasWork = !isMade && order.lineItems.some(({ make, toShip }) => make && toShip > 0);
+    const isInWork = hasWork && order.status === "IN_PRODUCTION";
+    if (its.mayTake && (steps.length === 0 || isInWork || !order.deposit?.isReached)) return act(its.take, "Take payment");
     if (steps.length === 0)
       return its.mayGiveBack && Number(order.balanceDue) < 0 ? act(its.giveBack, "Refund") : null;
-    const isMade = Boolean(order.producedAt);
-    const isToMake = !isMade && (order.source === "PRIVATE_COMMISSION" || order.lineItems.some(({ make, toShip }) => make && toShip > 0));
+    const isToMake = hasWork || (!isMade && order.source === "PRIVATE_COMMISSION");
     const isToShip = (order.status === "PAID" || isMade) && !isOwed;
     const wanted = isToMake ? "IN_PRODUCTION" : isToShip ? "SHIPPED" : null;
     const status = steps.find((each) => each === wanted) ?? steps.find((each) => each !== "IN_PRODUCTION");
@@ -146,7 +165,7 @@ function page(visit, record, webhooks, files) {
       h.p("These will be gone from the reports, also of past days:"),
       h.ul(
         records.map(({ amount, method, receivedAt, createdAt, isBack }) =>
-          h.li(`${money(amount)} ${isBack ? "refunded" : "received"}, ${words(method).toLowerCase()}, `, date(receivedAt ?? createdAt)),
+          h.li(`${money(amount)} ${isBack ? "refunded" : "received"}, ${words(method).toLowerCase()}, `, fullDate(receivedAt ?? createdAt)),
         ),
       ),
       its.mayClose && !order.closedAt && h.p("To end the order and keep its money on record: ", button("Close it instead", instead, { class: "small" })),
@@ -172,7 +191,7 @@ function page(visit, record, webhooks, files) {
     if (!its.isVoidable(payment)) return null;
     const act = (name, work) =>
       button(name, visit.once(() => work(payment)), {
-        class: "small quiet",
+        class: "small",
         "aria-label": `${name} ${words(payment.method)} ${money(payment.amount)}`,
       });
     return [" ", act("Void", its.undoPayment), act("Correct", its.correct)];
@@ -266,9 +285,11 @@ function page(visit, record, webhooks, files) {
     if (!its) return card("Customer", h.p({ class: "soft" }, "No customer"));
     return card(
       "Customer",
-      h.p(h.a({ href: link(`/customers/${its.id}`) }, buyer(its))),
-      its.email && h.p(emailLink(its.email)),
-      its.phone && h.p(h.bdi(its.phone)),
+      h.div(
+        h.p(h.a({ href: link(`/customers/${its.id}`) }, buyer(its))),
+        its.email && h.p(emailLink(its.email)),
+        its.phone && h.p(phoneLink(its.phone)),
+      ),
     );
   }
 
@@ -326,8 +347,29 @@ function page(visit, record, webhooks, files) {
     }
   }
 
-  // The note stands open; what rarely changes is folded.
+  // The note and what else is agreed, as text; its form is behind one button.
   function details() {
+    const { note, dueOn, tags, salesRepId, trackingNumber } = order;
+    const days = [...new Set(order.lineItems.map((line) => line.dueOn).filter(Boolean))].sort();
+    const promised = dueOn ?? days[0];
+    return h.section(
+      { class: "card details" },
+      h.h2("Note and details"),
+      note ? h.p({ class: "shown lines" }, h.bdi(note)) : h.p({ class: "shown soft" }, "No note"),
+      h.div(
+        { class: "shown" },
+        facts([
+          promised && ["Promised for", [calendarDay(promised), !dueOn && days.length > 1 && " and later"]],
+          tags.length > 0 && ["Tags", h.bdi(tags.join(", "))],
+          salesRepId && ["Sales rep", h.bdi(repWord(salesRepId))],
+          trackingNumber && ["Tracking number", h.bdi(trackingNumber)],
+        ]),
+      ),
+      isStaff && editFold("Edit note and details", detailsForm()),
+    );
+  }
+
+  function detailsForm() {
     const read = (typed) => ({
       trackingNumber: typed.trackingNumber.trim() || null,
       dueOn: typed.dueOn || null,
@@ -336,27 +378,30 @@ function page(visit, record, webhooks, files) {
       tags: tagsOf(typed.tags),
     });
     const plain = (name, more) => field({ name, value: order[name], ...more });
-    const used = (facet, name, value, more) => choice(visit, ["orders", facet], { name, value, ...more });
+    const tags = choice(visit, ["orders", "tag"], {
+      name: "tags",
+      value: order.tags.join(", "),
+      hint: "Separate with commas.",
+      several: true,
+    });
     const node = form({
       fields: [
         plain("note", { rows: 3, wide: true }),
-        plain("dueOn", { label: "Due", type: "date", readonly: !EDITABLE.includes(order.status) }),
-        used("tag", "tags", order.tags.join(", "), { hint: "Separate with commas.", several: true }),
-        h.details(
-          { class: "whole" },
-          h.summary("More details"),
-          plain("trackingNumber"),
-          repField(visit, { value: order.salesRepId }),
-        ),
+        plain("dueOn", { label: "Promised for", type: "date", readonly: !EDITABLE.includes(order.status) }),
+        tags,
+        plain("trackingNumber"),
+        repField(visit, { value: order.salesRepId }),
       ],
       submit: "Save",
-      save: () => record.save(),
-      may: isStaff,
-      kind: "",
+      save: async () => (await record.save()) && closeEdit(visit.root, record),
     });
     record.edits(node, () => read(values(node)));
-    if (isStaff) drawn = record.draft(node);
-    return card("Note and details", node);
+    const restore = record.draft(node);
+    showDraft = () => {
+      restore();
+      if (Object.keys(record.unsaved).length > 0) node.closest("details").open = true;
+    };
+    return node;
   }
 
   function more() {

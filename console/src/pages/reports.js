@@ -1,13 +1,12 @@
 // Sales, money and tax of a period: a job adds them up.
 
 import { button, h, replace } from "../dom.js";
-import { TIMEZONE } from "../facts.js";
 import { ago, called, money, number, plural, words } from "../format.js";
 import { repWord } from "../parts/words.js";
 import { bars, dayName, shares } from "../parts/bars.js";
 import { field, optionsOf } from "../parts/form.js";
 import { announce } from "../parts/notice.js";
-import { card, empty, skeleton } from "../parts/page.js";
+import { card, empty, figures, skeleton } from "../parts/page.js";
 import { days, reportOf } from "../parts/report.js";
 import { table } from "../parts/table.js";
 import { daysAgo } from "../parts/zone.js";
@@ -21,7 +20,7 @@ const TYPES = {
   tax: ["day"],
 };
 const CLOCKS = {
-  sales: "By the date of the order; refunds are taken off the sales of their orders.",
+  sales: "An order counts on its date, paid or not; refunds are taken off the sales of their orders. What was paid is in the report of money.",
   money: "By the day on which a payment, a refund or a void was recorded.",
   received: "By the day on which the money came; a void counts on the day of its payment.",
   tax: "Charged by the date of the order, refunded by the day of the refund.",
@@ -29,13 +28,17 @@ const CLOCKS = {
 const MONEY_CLOCKS = [["recorded", "Recorded"], ["received", "Received"]];
 const NONE = { product: "Custom items", salesRep: "No sales rep", paymentMethod: "No method" };
 const COUNTS = ["orders", "pieces"];
-const RARE = ["shipping", "kept"]; // no column of zeros, so that the profit is in sight
+const ALWAYS = ["orders", "pieces", "net"]; // columns that are there also where they are zero
+const TITLES = { pieces: "Items", netWithCost: "Net with cost" };
+const HEADLINES = { sales: ["orders", "pieces", "profit"], money: ["payments", "refunds", "voids"], tax: ["charged", "refunded"] };
+const NO_SUM = "…";
+const DAY = 86_400_000; // milliseconds
 const CHARTED = 12; // rows of a chart
-const CSV = [["comma", "1234.50, between commas"], ["semicolon", "1234,50, between semicolons"]];
+const CSV = [["comma", "1234.50"], ["semicolon", "1234,50"]];
 const KEPT = "backroom-csv";
 
-// The periods that one press chooses.
-function periods() {
+// The periods that one press chooses; other days are typed.
+function listPeriods() {
   const today = daysAgo(0);
   const year = today.slice(0, 4);
   const month = `${today.slice(0, 7)}-01`;
@@ -43,11 +46,19 @@ function periods() {
   before.setUTCDate(0); // the last day of the month before
   const last = before.toISOString().slice(0, 10);
   return [
+    ["Last 30 days", daysAgo(29), today],
     ["Today", today, today],
     ["This month", month, today],
     ["Last month", `${last.slice(0, 7)}-01`, last],
     ["This year", `${year}-01-01`, today],
   ];
+}
+
+// As many days right before a period.
+function periodBefore({ from, to }) {
+  const days = (Date.parse(to) - Date.parse(from)) / DAY + 1;
+  const shift = (date) => new Date(Date.parse(date) - days * DAY).toISOString().slice(0, 10);
+  return { from: shift(from), to: shift(to), days };
 }
 
 // How files are written: as chosen last, else as this browser writes numbers.
@@ -57,15 +68,12 @@ export async function show(visit) {
   const { type = "sales", by = "day", from = daysAgo(29), to = daysAgo(0) } = visit.query;
   const asked = { type: Object.hasOwn(TYPES, type) ? type : "sales", by, from, to };
   if (asked.type === "money") asked.clock = visit.query.clock === "received" ? "received" : "recorded";
+  let latest = null; // the job whose sums are shown
   const result = h.div({ class: "stack" });
-  const presets = h.div({ class: "picks", role: "group", "aria-label": "Period" });
-  const drawPresets = () => replace(presets, periods().map(preset));
-  const preset = ([name, from, to]) =>
-    button(name, () => choosePeriod(from, to), { class: "small", "aria-pressed": String(asked.from === from && asked.to === to) });
+  const exporting = button("Export report", exportFile, { hidden: true });
   const choice = (name, label, options) =>
     field({ name, label, options, value: asked[name], onchange: changed });
-  const day = (name, label) =>
-    field({ name, label: `${label} (${TIMEZONE})`, type: "date", value: asked[name], onchange: changed });
+  const day = (name, label) => field({ name, label, type: "date", value: asked[name], onchange: changed });
   const rowsOf = () => {
     const possible = TYPES[asked.type];
     if (!possible.includes(asked.by)) asked.by = "day";
@@ -76,28 +84,48 @@ export async function show(visit) {
     chosen.hidden = asked.type !== "money";
     return chosen;
   };
+  const presets = h.div({ class: "picks", role: "group", "aria-label": "Period" });
+  const ownDays = h.div({ class: "pair", hidden: findPeriod() !== undefined }, day("from", "From"), day("to", "To"));
   const filters = h.form(
-    { class: "filters even", role: "search", onsubmit: (event) => event.preventDefault() },
-    choice("type", "Report", optionsOf(Object.keys(TYPES))),
-    rowsOf(),
-    clockOf(),
-    day("from", "From"),
-    day("to", "To"),
+    { class: "stack even", role: "search", onsubmit: (event) => event.preventDefault() },
+    h.div({ class: "filters three" }, choice("type", "Report", optionsOf(Object.keys(TYPES))), rowsOf(), clockOf()),
+    presets,
+    ownDays,
   );
   drawPresets();
-  visit.draw({ title: "Reports" }, h.div({ class: "stack even" }, filters, presets, result));
+  visit.draw({ title: "Reports", actions: exporting }, h.div({ class: "stack even" }, filters, result));
   visit.whenBack(load);
   await load();
 
-  function choosePeriod(from, to) {
+  function findPeriod() {
+    return listPeriods().find(([, from, to]) => asked.from === from && asked.to === to);
+  }
+
+  function drawPresets() {
+    const chosen = ownDays.hidden ? findPeriod()?.[0] : "Other days";
+    const pick = (name, work) => button(name, work, { class: "small", "aria-pressed": String(name === chosen) });
+    replace(
+      presets,
+      listPeriods().map(([name, from, to]) => pick(name, () => choosePeriod(name, from, to))),
+      pick("Other days", chooseOwnDays),
+    );
+  }
+
+  function choosePeriod(name, from, to) {
     Object.assign(asked, { from, to });
     filters.elements.from.value = from;
     filters.elements.to.value = to;
-    const name = document.activeElement?.textContent;
+    ownDays.hidden = true;
     drawPresets();
-    [...presets.children].find((each) => each.textContent === name)?.focus();
+    [...presets.children].find((each) => each.textContent === name).focus();
     visit.rewrite(asked);
     load();
+  }
+
+  function chooseOwnDays() {
+    ownDays.hidden = false;
+    drawPresets();
+    filters.elements.from.focus();
   }
 
   function changed({ target }) {
@@ -108,7 +136,6 @@ export async function show(visit) {
       filters.elements.by.closest(".field").replaceWith(rowsOf());
       filters.elements.clock.closest(".field").replaceWith(clockOf());
     }
-    drawPresets();
     visit.rewrite(asked);
     visit.after(300, "asked", () => load()); // a date is typed in parts
   }
@@ -116,73 +143,142 @@ export async function show(visit) {
   function load() {
     const mine = visit.latest("report");
     filters.querySelectorAll(".error").forEach((each) => replace(each));
+    exporting.hidden = true;
     replace(result, skeleton());
-    return visit.fill(result, () => sums(mine).catch(refused));
+    return visit.fill(result, () => addUp(mine).catch(refuse));
   }
 
-  async function sums(mine) {
-    const costs = asked.type === "sales" && may("STAFF");
-    const job = await reportOf(visit, { ...asked, costs, csv: csvStyle() }, mine);
+  function request() {
+    return { ...asked, costs: asked.type === "sales" && may("STAFF"), csv: csvStyle() };
+  }
+
+  async function addUp(mine) {
+    const job = await reportOf(visit, request(), mine);
+    latest = job;
+    const isEmpty = job.report.rows.length === 0;
+    exporting.hidden = isEmpty;
     announce(plural(job.report.rows.length, "row"));
-    const again = button("Add up again", load, { class: "small" });
+    const before = h.span(NO_SUM);
+    if (!isEmpty && job.about.type === "sales") compare(job.about, before, mine);
     return [
-      h.p({ class: "soft" }, CLOCKS[job.about.clock === "received" ? "received" : job.about.type]),
-      drawn(job),
-      job.report.rows.length > 0 && h.div({ class: "actions" }, h.a({ class: "button", href: job.downloadUrl, download: "" }, "Download as CSV"), style()),
-      h.p({ class: "soft" }, "Added up ", ago(job.completedAt), ". ", again),
+      isEmpty ? await drawNothing(job.about) : drawReport(job, before),
+      h.p({ class: "soft small" }, CLOCKS[job.about.clock === "received" ? "received" : job.about.type], " Updated ", ago(job.completedAt), ". ", button("Refresh", load, { class: "small" })),
     ];
   }
 
-  function style() {
-    const onchange = ({ target }) => {
-      localStorage.setItem(KEPT, target.value);
-      load();
-    };
-    return field({ name: "csv", label: "Numbers in the file", options: CSV, value: csvStyle(), onchange });
+  // The net of the days before, as soon as it is added up.
+  function compare(about, into, mine) {
+    const { from, to } = periodBefore(about);
+    const show = ({ report }) => replace(into, money(report.totals.net));
+    reportOf(visit, { type: "sales", by: "day", from, to }, mine).then(show, () => {}); // or no sum is shown
   }
 
-  function refused(refusal) {
+  // A shop that has sold nothing yet needs no other days.
+  async function drawNothing({ type }) {
+    const { data } = await visit.get("admin/orders", { limit: 1 });
+    return data.total === 0
+      ? empty("No orders yet", "Reports begin with the first order.")
+      : empty(`No ${type} in this period`, "Choose other days.");
+  }
+
+  function exportFile() {
+    const file = h.div();
+    const link = () => h.a({ class: "button main", href: latest.downloadUrl, download: "" }, "Download CSV");
+    const onchange = ({ target }) => {
+      localStorage.setItem(KEPT, target.value);
+      visit.fill(file, async () => ((latest = await reportOf(visit, request(), visit.signal)), link()));
+    };
+    const style = field({ name: "csv", label: "Number format", options: CSV, value: csvStyle(), onchange });
+    visit.modal("Export report", [h.div({ class: "stack even" }, style, replace(file, link()))]);
+  }
+
+  function refuse(refusal) {
     const wrong = refusal.errors?.find((each) => filters.elements[each.field]);
     if (!wrong) throw refusal;
     replace(filters.elements[wrong.field].closest(".field").querySelector(".error"), wrong.message);
   }
 }
 
-// The rows of a job's report; `about` is what was asked.
-function drawn({ report, about }) {
+const titleOf = (name) => TITLES[name] ?? words(name);
+const formatSum = (row, name) => (COUNTS.includes(name) ? number(row[name]) : money(row[name]));
+
+// The rows of a job's report; `about` is what was asked; `before`: where the net of the days before is shown.
+function drawReport({ report, about }, before) {
   const { rows, totals, truncated } = report;
-  const columns = report.columns.filter((name) => totals[name] !== null && (!RARE.includes(name) || Number(totals[name]) !== 0));
-  if (rows.length === 0) return empty("Nothing in this period", "Choose other days.");
   const most = Math.max(...rows.map(({ net }) => Number(net)), 0) || 1;
-  const shown = (row, name) => (COUNTS.includes(name) ? number(row[name]) : money(row[name]));
   const share = (row) => {
     const [name, href] = [nameOf(row, about), leads(row.key, about)];
     return { name: h.bdi(name), href, share: row.net / most, text: money(row.net) };
   };
   return [
+    drawHeadline(report, about, before),
     card(
       rows.length > CHARTED && about.by !== "day" ? `Net of the first ${CHARTED}` : "Net",
       about.by === "day"
         ? bars(days({ report, about }, (date) => leads(date, about)), `Net ${about.type}`)
         : shares(rows.slice(0, CHARTED).map(share)),
     ),
-    table({
-      name: "Sums",
-      columns: [
-        {
-          title: called(about.by),
-          cell: (row) => (row.isTotal ? h.b("Total") : labelled(row, about)),
-        },
-        ...columns.map((name) => ({
-          title: words(name),
-          cell: (row) => (row.isTotal ? h.b(shown(row, name)) : shown(row, name)),
-          class: name === "net" || name === "orders" ? "number" : "number wide",
-        })),
-      ],
-      rows: [...rows, { ...totals, isTotal: true }],
-    }),
+    drawSums(report, about),
     truncated && h.p({ class: "notice" }, "Not all rows are shown. The file has more of them."),
   ];
+}
+
+// The sums of the whole period in one line, and which part of it the profit covers.
+function drawHeadline({ totals }, about, before) {
+  const isPartial = totals.cost && totals.netWithCost !== totals.net;
+  const figure = (name, is) => name in totals && totals[name] !== null && [titleOf(name), formatSum(totals, name), is];
+  const { days } = periodBefore(about);
+  return [
+    figures("Totals", [
+      figure("net", "big"),
+      about.type === "sales" && [days === 1 ? "The day before" : `The ${number(days)} days before`, before],
+      ...HEADLINES[about.type].map((name) => figure(name)),
+    ]),
+    isPartial &&
+      h.p(
+        { class: "notice" },
+        `The profit covers ${money(totals.netWithCost)} of ${money(totals.net)}: what else was sold has no known cost. `,
+        h.a({ href: link("/products") }, "Add costs"),
+        " for later orders.",
+      ),
+  ];
+}
+
+// The total comes first, then the newest day, or the most net. What is zero throughout is left out, until it is asked for.
+function drawSums(report, about) {
+  const { rows, totals } = report;
+  const into = h.div({ class: "stack tight" });
+  const isTold = (name) =>
+    ALWAYS.includes(name) || (Number(totals[name]) !== 0 && !(name === "netWithCost" && totals.netWithCost === totals.net));
+  draw(report.columns.filter(isTold));
+  return into;
+
+  function draw(names) {
+    const left = report.columns.filter((name) => totals[name] !== null && !names.includes(name));
+    const missing = about.by === "day" && rows.length < periodBefore(about).days;
+    const all = button("Show all columns", () => draw(report.columns), { class: "small" });
+    replace(
+      into,
+      table({
+        name: "Sums",
+        columns: [
+          { title: called(about.by), cell: (row) => (row.isTotal ? h.b("Total") : labelled(row, about)) },
+          ...names.map((name) => ({
+            title: titleOf(name),
+            cell: (row) => (row.isTotal ? h.b(formatSum(row, name)) : formatSum(row, name)),
+            class: name === "net" || name === "orders" ? "number" : "number wide",
+          })),
+        ],
+        rows: [{ ...totals, isTotal: true }, ...(about.by === "day" ? rows.toReversed() : rows)],
+      }),
+      (missing || left.length > 0) &&
+        h.p(
+          { class: "soft small actions" },
+          missing && "Days without a sum are left out. ",
+          left.length > 0 && [`Not shown: ${left.map((name) => titleOf(name).toLowerCase()).join(", ")}. `, all],
+        ),
+    );
+  }
 }
 
 function nameOf({ key, label }, { by }) {

@@ -68,8 +68,10 @@ export function editFold(name, form) {
   return h.details({ class: "edit" }, h.summary({ class: "button small" }, name), form);
 }
 
-export function closeEdit(root) {
+// After a save, unless more was typed meanwhile.
+export function closeEdit(root, record) {
   const fold = root.querySelector("details.edit");
+  if (Object.keys(record.unsaved).length > 0) return;
   fold.open = false;
   fold.firstChild.focus();
 }

@@ -1,7 +1,7 @@
 // The money of an order on record: what was paid, what is due, what went back.
 
 import { button, h } from "../dom.js";
-import { date, money, words } from "../format.js";
+import { fullDate, money, words } from "../format.js";
 import { may } from "../session.js";
 import { withDialogs } from "./dialogs.js";
 import { mayClose } from "./order.js";
@@ -19,7 +19,7 @@ export function moneyOf(visit, record) {
   const refundable = less(net, order.status === "CANCELLED" ? order.retained : 0);
   const mayGiveBack = may("STAFF") && refundable > 0 && !order.closedAt;
   const entry = (how) => ({ amount, method, receivedAt, createdAt }) =>
-    [date(receivedAt ?? createdAt), `: ${money(amount)} ${how}, ${words(method).toLowerCase()}`];
+    [fullDate(receivedAt ?? createdAt), `: ${money(amount)} ${how}, ${words(method).toLowerCase()}`];
   const received = [
     ...order.payments.filter(({ voidedAt }) => !voidedAt).map(entry("paid")),
     ...order.refunds.map(entry("refunded")),
@@ -67,7 +67,6 @@ export function moneyOf(visit, record) {
       h.div(
         { class: "actions" },
         mayTake && next !== take && button("Take payment", visit.once(take)),
-        mayGiveBack && next !== giveBack && button("Refund", visit.once(giveBack)),
         may("STAFF") && net > 0 && order.status === "CANCELLED" && !order.closedAt && button("Keep a deposit", visit.once(keep)),
       ),
     );

@@ -80,7 +80,7 @@ def test_a_deposit_in_cash(desk: Desk) -> None:
         order = desk.placed_order()
     assert [(one["method"], one["amount"]) for one in order["payments"]] == [("CASH", "254.40")]
     assert (order["balanceDue"], order["deposit"]["isReached"]) == ("593.60", True)
-    expect(desk.page.locator("header .badge")).to_have_text(["Confirmed", "Partially paid"])
+    expect(desk.page.locator("header .badge")).to_have_text(["Confirmed", "Partly paid"])
 
 
 def test_nothing_is_booked_without_a_method(desk: Desk) -> None:
@@ -117,7 +117,7 @@ def test_a_sale_of_last_month_is_entered_today(desk: Desk) -> None:
         order = desk.placed_order()
     days = [order["orderDate"][:10], order["payments"][0]["receivedAt"][:10]]
     assert days == ["2026-01-30", "2026-01-30"]
-    expect(desk.page.locator(".history")).to_contain_text("On Jan 30, 2026")
+    expect(desk.page.locator(".history")).to_contain_text("On Jan 30")
 
 
 def test_a_transfer_of_last_week_is_taken_with_its_day(desk: Desk) -> None:

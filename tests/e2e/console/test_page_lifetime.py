@@ -198,6 +198,7 @@ def test_leaving_asks_once_for_repeated_back_presses(desk: Desk) -> None:
     go(desk, "/orders")
     desk.stands()
     go(desk, f"/orders/{order['id']}")
+    desk.edit()
     desk.label("Note").fill("Half a")
     desk.go_back()
     expect(desk.dialog).to_be_visible()

@@ -227,7 +227,8 @@ def test_what_is_made_is_said_with_the_product_the_order_and_its_edit(desk: Desk
     due = [(one["make"], one["dueOn"]) for one in order["lineItems"]]
     assert due == [(True, in_days(3)), (True, None)]
     assert order["lineItems"][1]["specification"] == [{"name": "Text", "value": "For ever: A"}]
-    desk.label("Due").fill(in_days(-3))
+    desk.edit()
+    desk.label("Promised for").fill(in_days(-3))
     desk.save()
     expect(desk.page.locator(".about")).to_contain_text("overdue")
     desk.pay()

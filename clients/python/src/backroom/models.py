@@ -3731,10 +3731,12 @@ class ReportRow(TypedDict):
     """Sales: shipping of the orders, as charged."""
     kept: NotRequired[str]
     """Sales: money of closed or cancelled orders that did not go back."""
+    netWithCost: NotRequired[str | None]
+    """Sales with `costs`: the part of `net` whose lines have a known cost; null: none."""
     cost: NotRequired[str | None]
     """Sales with `costs`: what the pieces cost, as far as known."""
     profit: NotRequired[str | None]
-    """Sales with `costs`: net of the lines whose cost is known, less it; null: none is."""
+    """Sales with `costs`: `netWithCost` less `cost`; null: no cost is known."""
     payments: NotRequired[str]
     """Money: payments that were recorded."""
     voids: NotRequired[str]
@@ -3771,10 +3773,12 @@ class ReportSums(TypedDict):
     """Sales: shipping of the orders, as charged."""
     kept: NotRequired[str]
     """Sales: money of closed or cancelled orders that did not go back."""
+    netWithCost: NotRequired[str | None]
+    """Sales with `costs`: the part of `net` whose lines have a known cost; null: none."""
     cost: NotRequired[str | None]
     """Sales with `costs`: what the pieces cost, as far as known."""
     profit: NotRequired[str | None]
-    """Sales with `costs`: net of the lines whose cost is known, less it; null: none is."""
+    """Sales with `costs`: `netWithCost` less `cost`; null: no cost is known."""
     payments: NotRequired[str]
     """Money: payments that were recorded."""
     voids: NotRequired[str]
