@@ -1,6 +1,7 @@
 // The frame around every page: menu by role, skip link, shortcuts, and the screen reader's announcements.
 
 import { button, h, replace } from "./dom.js";
+import { TIMEZONE } from "./facts.js";
 import { words } from "./format.js";
 import { MENU } from "./navigation.js";
 import { icon } from "./parts/icon.js";
@@ -101,7 +102,7 @@ export function drawShell({ signOut }) {
     replace(menu, MENU.map(section));
     replace(
       me,
-      h.div(h.b(h.bdi(who().name)), h.span({ class: "soft small" }, words(who().role))),
+      h.div(h.b(h.bdi(who().name)), h.span({ class: "soft small" }, `${words(who().role)} · ${TIMEZONE}`)),
       button("Sign out", signOut, { class: "quiet small" }),
     );
   }

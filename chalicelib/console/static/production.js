@@ -1,4 +1,4 @@
-import{A as Ne,Ca as Pe,Da as Ce,E as Ee,W as M,X as Ie,_ as De,aa as ae,ba as ne,g as K,k as ke,q as Y,z as ve}from"./chunk-P7VQ36DN.js";import{$ as te,A as fe,B as ge,D as he,Da as V,H as be,P,R as J,U as A,Z as we,_ as ye,a,b as S,ca as D,e as q,ea as Oe,ga as Se,ia as $e,na as xe,oa as Ae,ua as oe,va as H,y as v}from"./chunk-KN3GNVFL.js";var Te=`/* What the pages of production show, and the part of an order: loaded with their script. */
+import{A as Ne,Ca as Pe,Da as Ce,E as Ee,W as M,X as Ie,_ as De,aa as ae,ba as ne,g as K,k as ke,q as Y,z as ve}from"./chunk-3ZQDBP26.js";import{$ as te,A as fe,B as ge,D as he,Da as V,H as be,P,R as J,U as A,Z as we,_ as ye,a,b as S,ca as D,e as q,ea as Oe,ga as Se,ia as $e,na as xe,oa as Ae,ua as oe,va as H,y as v}from"./chunk-SR6TPMRP.js";var Te=`/* What the pages of production show, and the part of an order: loaded with their script. */
 
 .board { display: grid; grid-auto-columns: minmax(13rem, 1fr); grid-auto-flow: column; gap: var(--s4); align-items: start; overflow-x: auto; }
 .board .empty { grid-column: 1 / -1; }

@@ -1,4 +1,4 @@
-import{A as W,f as L,k as y,q as _,s as A,t as D}from"./chunk-P7VQ36DN.js";import{A as $,Aa as j,C as x,K as S,L as C,P as E,U as O,W as R,Y as I,a as g,f as k,z as b}from"./chunk-KN3GNVFL.js";var M=`/* What the search finds: loaded with its script. */
+import{A as W,f as L,k as y,q as _,s as A,t as D}from"./chunk-3ZQDBP26.js";import{A as $,Aa as j,C as x,K as S,L as C,P as E,U as O,W as R,Y as I,a as g,f as k,z as b}from"./chunk-SR6TPMRP.js";var M=`/* What the search finds: loaded with its script. */
 
 .results-list { list-style: none; display: grid; max-height: 24rem; overflow-y: auto; }
 .results-list li { display: flex; flex-wrap: wrap; justify-content: space-between; gap: var(--s1) var(--s3); padding: var(--s2) var(--s3); border-radius: var(--radius); cursor: pointer; }

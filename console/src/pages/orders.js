@@ -1,7 +1,7 @@
 // Orders, by order date.
 
 import { button, h } from "../dom.js";
-import { PAYMENTS, TIMEZONE } from "../facts.js";
+import { PAYMENTS } from "../facts.js";
 import { dateTime, money, number, plural, statusWord, words } from "../format.js";
 import { paymentWord, repWord } from "../parts/words.js";
 import { badge, paymentBadge, statusBadge } from "../parts/badge.js";
@@ -32,8 +32,8 @@ export async function show(visit) {
       { name: "period", label: "Date", options: PERIODS, not: ["from", "to"] },
       { name: "salesRepId", placeholder: "All", used: REPS },
       { name: "sort", options: SORTS },
-      { name: "from", label: `From (${TIMEZONE})`, type: "date", not: ["period"], more: true },
-      { name: "to", label: `To (${TIMEZONE})`, type: "date", not: ["period"], more: true },
+      { name: "from", type: "date", not: ["period"], more: true },
+      { name: "to", type: "date", not: ["period"], more: true },
       { name: "paymentStatus", label: "Payment", options: [["", "All"], ...named(PAYMENTS, paymentWord)], more: true },
       { name: "shippingStatus", label: "Shipping", options: [["", "All"], ["PARTIAL", "Partly shipped"]], more: true },
       { name: "tag", placeholder: "All", used: {}, more: true },
@@ -54,14 +54,14 @@ export async function show(visit) {
         class: "key under",
       },
       {
-        title: `Date (${TIMEZONE})`,
-        cell: ({ orderDate }) => dateTime(orderDate),
+        title: "Date",
+        cell: dateOrDue,
         class: "wide beside",
         sorts: ["", "orderDate"],
       },
       { title: "Customer", cell: ({ customer }) => buyer(customer), class: "first" },
       { title: "Status", cell: ({ status, closedAt }) => [statusBadge(status), closedAt && [" ", badge("", "Closed")]], class: "last" },
-      { title: "Payment", cell: paymentBadge, class: "wide" },
+      { title: "Payment", cell: (order) => (order.paymentStatus === "PAID" ? h.span({ class: "soft" }, "Paid") : paymentBadge(order)), class: "wide" },
       { title: "Source", cell: ({ source }) => words(source), class: "wide" },
       { title: "Rep", cell: ({ salesRepId }) => repWord(salesRepId), class: "wide" },
       { title: "Items", cell: ({ itemsCount }) => number(itemsCount), class: "number wide" },
@@ -79,6 +79,12 @@ export async function show(visit) {
       may("STAFF") && h.a({ class: "button", href: link("/orders/new") }, "Create order"),
     ),
   });
+}
+
+// On a phone what is due, if something is; else the date.
+function dateOrDue({ orderDate, balanceDue }) {
+  if (Number(balanceDue) <= 0) return dateTime(orderDate);
+  return [h.span({ class: "wide" }, dateTime(orderDate)), h.span({ class: "narrow owed" }, `${money(balanceDue)} due`)];
 }
 
 // The customer whose page leads here, as the filter says it.

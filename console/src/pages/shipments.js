@@ -1,7 +1,6 @@
 // What left the shop on a day: for the carrier, and for who asks where a parcel is.
 
 import { h } from "../dom.js";
-import { TIMEZONE } from "../facts.js";
 import { dateTime, words } from "../format.js";
 import { badge } from "../parts/badge.js";
 import { list } from "../parts/list.js";
@@ -21,7 +20,7 @@ export async function show(visit) {
     name: "shipment",
     exports: may("STAFF") && "shipments",
     filters: [
-      { name: "day", label: `Day (${TIMEZONE})`, type: "date" },
+      { name: "day", type: "date" },
       { name: "state", options: named(["SHIPPED", "DELIVERED", "CANCELLED"]) },
       { name: "method", options: named(["PARCEL", "PICKUP"]), more: true },
       { name: "carrier", more: true },
