@@ -1,8 +1,11 @@
 """Customers in the console: creating, changing, merging, erasing; and addresses of orders."""
 
+import re
+
 import pytest
 from playwright.sync_api import expect
 
+from tests.e2e.calls import until
 from tests.e2e.console.desk import Desk, accessible
 
 ADDRESS = {"address1": "7 Cliff Road", "city": "Whitby", "countryCode": "GB", "postalCode": "YO21"}
@@ -193,3 +196,28 @@ def test_a_customer_has_a_phone_in_the_list_and_what_is_due_on_the_page(desk: De
     desk.heading("Orders")
     expect(desk.page.locator("tbody tr")).to_have_count(1)
     expect(desk.label("Balance")).to_have_value("due")
+
+
+def test_what_happened_to_a_customer_is_told_in_sentences(desk: Desk) -> None:
+    person = desk.api.post("customers", {"email": "told@whitby.example", "firstName": "Thea"})
+    order = desk.api.order("Tern in oak", customer={"id": person["id"]})
+    desk.api.post(f"orders/{order['id']}/payments", {"amount": "2", "method": "CASH"})
+    desk.api.move(order, "PAID", "PROCESSING")
+    desk.api.call("PATCH", f"customers/{person['id']}", {"tags": ["regular"], "phone": "030 1"})
+    entries = f"audit?customerId={person['id']}"
+    until(lambda: len(desk.api.get(entries)["data"]) == 6, 120)
+    desk.shown(person)
+    told = [one.split("\n")[:-1] for one in desk.page.locator(".history li").all_inner_texts()]
+    its = f"Order #{order['number']}"
+    assert sorted(told[0]) == ["Phone: 030 1", "Tags: regular added"]
+    assert told[1:] == [
+        [f"{its} in processing"],
+        [f"{its} confirmed"],
+        [f"{its}: $2.00 received by cash"],
+        [f"{its} created, $5.00"],
+        ["Created"],
+    ]
+    text = desk.page.locator("main").inner_text()
+    assert not re.search("(cus|ord|pay|li)_|None|→", text), text
+    desk.unfold("Every change")
+    expect(desk.page.locator(".history").last).to_contain_text("Amount paid: 0.00 → 2.00")

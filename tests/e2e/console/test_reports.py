@@ -272,6 +272,28 @@ def test_a_second_look_at_a_report_has_what_was_sold_and_deleted_meanwhile(desk:
     expect(row).to_have_count(0)
 
 
+def test_a_report_says_which_part_of_the_net_its_profit_covers(desk: Desk) -> None:
+    known = desk.api.product("Stint", variants=[{"price": "20", "cost": "12.50"}])
+    page = f"/reports?from={ago(500)}&to={ago(499)}"
+    desk.api.order(known, orderDate=ago(500))
+    desk.api.order(known, orderDate=ago(502))
+    desk.open(page)
+    sums = desk.page.get_by_role("region", name="Totals")
+    expect(sums).to_contain_text("Profit$7.50")
+    expect(sums).to_contain_text("The 2 days before$20.00")
+    expect(desk.page.get_by_text("The profit covers")).to_have_count(0)
+    sold(desk, "Of no known cost", "3", orderDate=ago(499))
+    desk.button("Refresh").click()
+    expect(desk.page.get_by_text("The profit covers $20.00 of $23.00")).to_be_visible()
+    rows = desk.page.get_by_role("region", name="Sums").get_by_role("row")
+    expect(rows.nth(1)).to_contain_text("Total")
+    expect(rows.nth(2)).to_contain_text("$3.00")  # the newest day
+    expect(desk.page.get_by_role("columnheader", name="Net with cost")).to_be_visible()
+    expect(desk.page.get_by_role("columnheader", name="Tax")).to_have_count(0)
+    desk.button("Show all columns").click()
+    expect(desk.page.get_by_role("columnheader", name="Tax")).to_be_visible()
+
+
 def test_a_period_is_one_press_and_names_its_file(desk: Desk) -> None:
     sold(desk, "Dunlin", "1234.5", paymentStatus="PAID")
     desk.open("/reports")
