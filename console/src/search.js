@@ -33,7 +33,7 @@ const WORDS = {
 };
 const PAGES = [
   ["New order", "/orders/new", "create sale till"],
-  ["Due orders", "/orders/due", "overdue"],
+  ["Promised dates", "/orders/due", "due orders overdue"],
   ["Add product", "/products/new", "create new"],
   ["Add customer", "/customers/new", "create new"],
   ["Low stock", "/products/low-stock", "reorder"],

@@ -22,15 +22,15 @@ const wanted = ({ lineItems }) => {
 
 export async function show(visit) {
   await list(visit, {
-    top: { title: "Due orders", back: [link("/orders"), "Orders"] },
+    top: { title: "Promised dates", back: [link("/orders"), "Orders"] },
     api: "admin/orders/due",
     name: "order",
     cards: true,
     reads: "id,number,customer,status,dueOn,lineItems,total",
-    filters: [{ name: "due", options: DUE }, { name: "from", type: "date", more: true }, { name: "to", type: "date", more: true }],
+    filters: [{ name: "due", label: "Promised for", options: DUE }, { name: "from", type: "date", more: true }, { name: "to", type: "date", more: true }],
     columns: [
       { title: "Order", cell: ({ id, number }) => h.a({ class: "row", href: link(`/orders/${id}`) }, `#${number}`), class: "key under" },
-      { title: "Due", cell: (order) => dayOf(order) && dayWord(dayOf(order)), class: "beside" },
+      { title: "Promised for", cell: (order) => dayOf(order) && dayWord(dayOf(order)), class: "beside" },
       { title: "Customer", cell: ({ customer }) => buyer(customer), class: "first" },
       { title: "To ship", cell: wanted, class: "wide" },
       { title: "Status", cell: ({ status }) => statusBadge(status), class: "last" },

@@ -48,14 +48,14 @@ export async function show(visit) {
   const filters = h.form(
     { class: "filters even", role: "search", onsubmit: (event) => event.preventDefault() },
     select("assignee", "Assigned to", [["", "Anybody"]]),
-    select("due", "Due", DUE),
+    select("due", "Promised for", DUE),
     select("product", "Product", [["", "All"]]),
   );
 
   await load();
   const setUp = may("ADMIN") && h.a({ class: "button quiet", href: link("/settings/production") }, "Stages");
   visit.draw(
-    { title: "Production", actions: [h.a({ class: "button quiet", href: link("/orders/due") }, "Due orders"), setUp] },
+    { title: "Production", actions: [h.a({ class: "button quiet", href: link("/orders/due") }, "Promised dates"), setUp] },
     h.div({ class: "stack even" }, filters, status, tabs, board, h.p({ class: "pager" }, more)),
     may("STAFF") && h.p({ class: "unseen", id: "board-keys" }, "The arrow keys left and right move it."),
   );

@@ -31,7 +31,7 @@ export function madeFields({ line, product = {}, name, of, oninput }) {
   const labelled = (text) => [text, h.span({ class: "unseen" }, ` of ${of}`)];
   const part = (each, label, more) => field({ name: name(each), label: labelled(label), oninput, ...more });
   const make = part("make", "Make it", { type: "checkbox", value: own.make });
-  const dueOn = part("dueOn", "Due", { type: "date", value: own.dueOn });
+  const dueOn = part("dueOn", "Promised date", { type: "date", value: own.dueOn });
   const specification = part("specification", "Details", {
     rows: 3,
     value: textOf(own.specification),

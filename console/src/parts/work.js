@@ -26,7 +26,7 @@ export function dayWord(day, isOpen = true) {
   return h.span({ class: word ? "short" : null }, word, h.time({ datetime: day }, calendar.format(new Date(day))));
 }
 
-export const dueWord = (day, isOpen) => h.span("Due ", dayWord(day, isOpen));
+export const dueWord = (day, isOpen) => h.span("Promised for ", dayWord(day, isOpen));
 
 export const nameOf = ({ orderNumber, title }) => `#${orderNumber} ${title}`;
 const workOf = ({ orderId }) => `admin/orders/${encodeURIComponent(orderId)}/work`;
@@ -99,7 +99,7 @@ export async function openCard(visit, seen, stages, done) {
       ["Stage", card.state === "CANCELLED" ? "Cancelled" : card.stage.name],
       ["Made", progressOf(card)],
       card.surplus > 0 && ["Not needed any more", number(card.surplus)],
-      card.dueOn && ["Due", dayWord(card.dueOn, card.state === "OPEN")],
+      card.dueOn && ["Promised for", dayWord(card.dueOn, card.state === "OPEN")],
       card.lineNote && ["Note of the order", h.bdi(card.lineNote)],
     ]),
     changes.length > 0 && h.div({ class: "notice warn" }, h.p({ class: "strong" }, "Changed after start"), changes.map((line) => h.p(h.bdi(line)))),

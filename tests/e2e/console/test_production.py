@@ -214,7 +214,7 @@ def test_what_is_made_is_said_with_the_product_the_order_and_its_edit(desk: Desk
     desk.heading(f"Commission {RUN}")
     desk.choose(f"Commission {RUN}")
     line = desk.page.locator(".order-lines .line")
-    expect(line.get_by_label("Due of")).to_have_value(in_days(3))
+    expect(line.get_by_label("Promised date of")).to_have_value(in_days(3))
     expect(line.get_by_label("Details of")).to_have_value("Size: ")
     desk.button("Add a custom item").click()
     line.last.get_by_label("Name").fill("Engraving")
