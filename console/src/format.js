@@ -48,8 +48,15 @@ export const dateTime = short(moment, fullMoment);
 export const fullDate = short(fullDay, fullDay);
 export const fullTime = short(fullMoment, fullMoment);
 
-// A day of the shop without a time: 2026-12-03.
-export const calendarDay = (text) => date(`${text}T12:00:00Z`);
+// A day without a time, 2026-12-03: the same in every zone.
+const [calendar, fullCalendar, calendarYear] = [DAY, { ...DAY, ...YEAR }, YEAR].map(
+  (style) => new Intl.DateTimeFormat(undefined, { ...style, timeZone: "UTC" }),
+);
+export function calendarDay(text) {
+  const at = new Date(text);
+  const isNow = calendarYear.format(at) === year.format(Date.now());
+  return h.time({ datetime: text }, (isNow ? calendar : fullCalendar).format(at));
+}
 export const exact = (iso) => (iso ? time(precise.format(new Date(iso)), iso) : NONE);
 export const ago = (iso) => (iso ? time(distance(iso), iso) : NONE);
 

@@ -1,4 +1,4 @@
-import{A as Ne,Ca as Ce,Da as De,E as Pe,W as M,X as Ee,_ as Ie,aa as ae,ba as ne,g as K,k as ke,q as Y,z as ve}from"./chunk-4OLO2L6R.js";import{$ as te,A as fe,B as ge,D as he,Da as V,H as be,P as C,R as J,U as A,Z as we,_ as ye,a,b as S,ca as I,e as q,ea as Oe,ga as Se,ia as $e,na as xe,oa as Ae,ua as oe,va as H,y as v}from"./chunk-GPRU723R.js";var Te=`/* What the pages of production show, and the part of an order: loaded with their script. */
+import{A as Ne,Ca as Ce,Da as De,E as Pe,W as M,X as Ee,_ as Ie,aa as ae,ba as ne,g as K,k as ke,q as Y,z as ve}from"./chunk-3JFN6L4W.js";import{$ as te,A as fe,B as ge,D as he,Da as V,H as be,P as C,R as J,U as A,Z as we,_ as ye,a,b as S,ca as I,e as q,ea as Oe,ga as Se,ia as $e,na as xe,oa as Ae,ua as oe,va as H,y as v}from"./chunk-YOWRC5LU.js";var Te=`/* What the pages of production show, and the part of an order: loaded with their script. */
 
 .board { display: grid; grid-auto-columns: minmax(13rem, 1fr); grid-auto-flow: column; gap: var(--s4); align-items: start; overflow-x: auto; }
 .board .empty { grid-column: 1 / -1; }

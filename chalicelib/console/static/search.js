@@ -1,4 +1,4 @@
-import{A as W,f as L,k as y,q as _,s as A,t as P}from"./chunk-4OLO2L6R.js";import{A as $,Aa as j,C as x,K as S,L as C,P as E,U as O,W as R,Y as I,a as g,f as k,z as b}from"./chunk-GPRU723R.js";var D=`/* What the search finds: loaded with its script. */
+import{A as W,f as L,k as y,q as _,s as A,t as P}from"./chunk-3JFN6L4W.js";import{A as $,Aa as j,C as x,K as S,L as C,P as E,U as O,W as R,Y as I,a as g,f as k,z as b}from"./chunk-YOWRC5LU.js";var D=`/* What the search finds: loaded with its script. */
 
 .results-list { list-style: none; display: grid; max-height: 24rem; overflow-y: auto; }
 .results-list li { display: flex; flex-wrap: wrap; justify-content: space-between; gap: var(--s1) var(--s3); padding: var(--s2) var(--s3); border-radius: var(--radius); cursor: pointer; }
