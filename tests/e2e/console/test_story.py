@@ -49,7 +49,7 @@ def test_what_is_next_and_the_money_are_on_the_first_screen_of_a_phone(
         else:
             desk.api.call("PATCH", f"orders/{order['id']}", {"status": kind})
     desk.open(f"/orders/{order['id']}")
-    main = desk.page.locator("main :is(button, a).main")
+    main = desk.page.locator("main :is(button, a).main:visible")
     expect(main).to_have_text([step])
     state = desk.page.locator("header .badge").first
     expect(state).to_have_text(status)
