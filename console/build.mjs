@@ -4,9 +4,10 @@
 //
 //   start    what every page needs, and Home
 //   common   what several of the following need
-//   lists, production, records, stock, rest, search    each with its pages, loaded when one of them is opened
+//   lists, production, records, reports, stock, rest, search    each with its pages, loaded when one of them is opened
 //   dialogs  loaded when one of them is opened
 //   uploads  loaded when a file is chosen
+//   story    loaded when a timeline of the audit log is drawn
 //
 // esbuild makes a chunk of the modules that the same scripts need. Every script but the first imports the start and
 // the common part, so there are these two chunks and no others.
@@ -21,7 +22,7 @@ const HERE = dirname(fileURLToPath(import.meta.url));
 const SRC = join(HERE, "src");
 const TARGET = join(HERE, "../chalicelib/console/static");
 const START = "app.js";
-const SCRIPTS = ["dialogs.js", "lists.js", "production.js", "records.js", "rest.js", "search.js", "stock.js", "uploads.js"];
+const SCRIPTS = ["dialogs.js", "lists.js", "production.js", "records.js", "reports.js", "rest.js", "search.js", "stock.js", "story.js", "uploads.js"];
 const OPTIONS = {
   absWorkingDir: SRC,
   bundle: true,

@@ -107,7 +107,8 @@ function importScriptOf(page) {
   if (LISTS.includes(page)) return import("./lists.js");
   if (STOCK.includes(page)) return import("./stock.js");
   if (PRODUCTION.includes(page)) return import("./production.js");
-  return RECORDS.includes(page) ? import("./records.js") : import("./rest.js");
+  if (RECORDS.includes(page)) return import("./records.js");
+  return page === "reports" ? import("./reports.js") : import("./rest.js");
 }
 
 // Returns what shows the page. The loaded files may be of an old version: one reload loads the new ones.

@@ -37,8 +37,6 @@ export function emailLink(email) {
   return h.a({ href: `mailto:${name}@${domain}` }, email);
 }
 
-export const phoneLink = (phone) => h.a({ href: `tel:${phone.replaceAll(/[^\d+]/g, "")}` }, h.bdi(phone));
-
 function set(node, name, value) {
   if (value === undefined || value === null) return;
   if (name.startsWith("on")) node.addEventListener(name.slice(2), value);

@@ -31,5 +31,5 @@ if (path) {
   else if (/^(customers|orders)\/(new$|\w+_)/.test(path)) preload("records.js");
   else if (/^products\//.test(path)) preload("stock.js");
   else if (/^(production|orders\/due|settings\/production)$/.test(path)) preload("production.js");
-  else preload("rest.js");
+  else preload(path === "reports" ? "reports.js" : "rest.js");
 }

@@ -6,10 +6,7 @@ import { CURRENCY, DECIMALS, MOVES, PAYMENT_MOVES, PRODUCT_STATUSES, TIMEZONE } 
 const NONE = "—";
 const inZone = (style) => new Intl.DateTimeFormat(undefined, { ...style, timeZone: TIMEZONE });
 const DAY = { month: "short", day: "numeric" };
-const TIME = { hour: "numeric", minute: "2-digit" };
-const YEAR = { year: "numeric" };
-const [day, moment, fullDay, fullMoment] = [DAY, { ...DAY, ...TIME }, { ...DAY, ...YEAR }, { ...DAY, ...YEAR, ...TIME }].map(inZone);
-const year = inZone(YEAR);
+const year = inZone({ year: "numeric" });
 const precise = inZone({ dateStyle: "medium", timeStyle: "medium" });
 const relative = new Intl.RelativeTimeFormat(undefined, { numeric: "auto" });
 const STEPS = [
@@ -37,26 +34,17 @@ function time(formatted, iso) {
   return h.time({ datetime: iso, title }, formatted);
 }
 
-// A time of this year is shown without the year, but where it is printed.
-const short = (own, full) => (iso) => {
-  if (!iso) return NONE;
-  const at = new Date(iso);
-  return time((year.format(at) === year.format(Date.now()) ? own : full).format(at), iso);
-};
-export const date = short(day, fullDay);
-export const dateTime = short(moment, fullMoment);
-export const fullDate = short(fullDay, fullDay);
-export const fullTime = short(fullMoment, fullMoment);
-
-// A day without a time, 2026-12-03: the same in every zone.
-const [calendar, fullCalendar, calendarYear] = [DAY, { ...DAY, ...YEAR }, YEAR].map(
-  (style) => new Intl.DateTimeFormat(undefined, { ...style, timeZone: "UTC" }),
-);
-export function calendarDay(text) {
-  const at = new Date(text);
-  const isNow = calendarYear.format(at) === year.format(Date.now());
-  return h.time({ datetime: text }, (isNow ? calendar : fullCalendar).format(at));
+// The year is left out of a time of this year, but on paper.
+function renderer(style) {
+  const [short, full] = [inZone(style), inZone({ ...style, year: "numeric" })];
+  return (iso, isOnPaper) => {
+    if (!iso) return NONE;
+    const at = new Date(iso);
+    return time((!isOnPaper && year.format(at) === year.format() ? short : full).format(at), iso);
+  };
 }
+export const date = renderer(DAY);
+export const dateTime = renderer({ ...DAY, hour: "numeric", minute: "2-digit" });
 export const exact = (iso) => (iso ? time(precise.format(new Date(iso)), iso) : NONE);
 export const ago = (iso) => (iso ? time(distance(iso), iso) : NONE);
 

@@ -10,7 +10,6 @@ export { show as job } from "./pages/job.js";
 export { show as jobs } from "./pages/jobs.js";
 export { show as keys } from "./pages/keys.js";
 export { show as nowhere } from "./pages/nowhere.js";
-export { show as reports } from "./pages/reports.js";
 export { show as shipments } from "./pages/shipments.js";
 export { show as webhook } from "./pages/webhook.js";
 export { show as webhooks } from "./pages/webhooks.js";

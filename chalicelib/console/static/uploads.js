@@ -1,4 +1,4 @@
-import{A as ye,E as Q,Z as V,aa as ve,ba as xe}from"./chunk-3JFN6L4W.js";import{$ as ie,D as we,P as D,Q as se,R as X,S as C,T as be,_ as $,a as n,b as v,ca as R,e as E,g as J,ga as le,n as fe,o as he,z as ge}from"./chunk-YOWRC5LU.js";var Te=`/* What a page with uploads shows, such as that of a product: loaded with their script. */
+import{$ as ve,D as Q,Y as V,aa as xe,z as ye}from"./chunk-7JOMSFD2.js";import{C as we,L as D,M as se,N as X,O as C,P as be,W as $,X as ie,_ as R,a as n,b as v,ca as le,d as E,f as J,m as fe,n as he,y as ge}from"./chunk-J3TAWTQB.js";var Te=`/* What a page with uploads shows, such as that of a product: loaded with their script. */
 
 .uploads:not(:has(li, .actions)) { display: none; }
 .uploads > :empty { display: none; }

@@ -1,6 +1,6 @@
 // One customer: identity, addresses, orders. And a new customer.
 
-import { button, emailLink, h, newKey, phoneLink, replace } from "../dom.js";
+import { button, emailLink, h, newKey, replace } from "../dom.js";
 import { DECIMALS } from "../facts.js";
 import { date, money, number, plural } from "../format.js";
 import { draftOf } from "../parts/draft.js";
@@ -15,9 +15,10 @@ import { completed } from "../parts/jobs.js";
 import { menu } from "../parts/menu.js";
 import { toast } from "../parts/notice.js";
 import { buyer, nameOf, tagsOf } from "../parts/order.js";
-import { card, closeEdit, columns, editFold, empty, figures } from "../parts/page.js";
+import { card, empty } from "../parts/page.js";
 import { differing } from "../parts/stale.js";
 import { create, Record } from "../parts/record.js";
+import { closeEdit, columns, editFold, figures, phoneLink } from "../parts/record-page.js";
 import { table } from "../parts/table.js";
 import { trail } from "../parts/trail.js";
 import { again, link, rewrite } from "../router.js";

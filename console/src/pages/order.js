@@ -1,9 +1,10 @@
 // One order: where it stands, its money, what is next, and what happened.
 
-import { button, emailLink, h, phoneLink } from "../dom.js";
+import { button, emailLink, h } from "../dom.js";
 import { MOVES, SHOP } from "../facts.js";
-import { calendarDay, called, fullDate, fullTime, money, number, statusWord, words } from "../format.js";
+import { called, date, dateTime, money, number, statusWord, words } from "../format.js";
 import { editAddress, linesOf, shown } from "../parts/address.js";
+import { dayName } from "../parts/bars.js";
 import { badge, paymentBadge, statusBadge } from "../parts/badge.js";
 import { choice, repField } from "../parts/choice.js";
 import { copyButton } from "../parts/copy.js";
@@ -16,9 +17,10 @@ import { menu } from "../parts/menu.js";
 import { toast } from "../parts/notice.js";
 import { buyer, carrierOf, repOf, tagsOf } from "../parts/order.js";
 import { storyOf } from "../parts/order-story.js";
-import { card, closeEdit, columns, editFold, facts } from "../parts/page.js";
+import { card, facts } from "../parts/page.js";
 import { moneyOf } from "../parts/payments.js";
 import { Record } from "../parts/record.js";
+import { closeEdit, columns, editFold, phoneLink } from "../parts/record-page.js";
 import { shipmentsOf } from "../parts/shipments.js";
 import { table } from "../parts/table.js";
 import { timeline } from "../parts/timeline.js";
@@ -102,7 +104,7 @@ function page(visit, record, webhooks, files) {
     SHOP && h.p({ class: "paper strong" }, SHOP),
     h.p(
       { class: "soft small about" },
-      fullTime(order.orderDate),
+      dateTime(order.orderDate, true),
       ` · ${words(order.source)}`,
       order.customer && h.span({ class: "phone" }, " · ", h.a({ href: link(`/customers/${order.customer.id}`) }, buyer(order.customer))),
       due,
@@ -165,7 +167,7 @@ function page(visit, record, webhooks, files) {
       h.p("These will be gone from the reports, also of past days:"),
       h.ul(
         records.map(({ amount, method, receivedAt, createdAt, isBack }) =>
-          h.li(`${money(amount)} ${isBack ? "refunded" : "received"}, ${words(method).toLowerCase()}, `, fullDate(receivedAt ?? createdAt)),
+          h.li(`${money(amount)} ${isBack ? "refunded" : "received"}, ${words(method).toLowerCase()}, `, date(receivedAt ?? createdAt, true)),
         ),
       ),
       its.mayClose && !order.closedAt && h.p("To end the order and keep its money on record: ", button("Close it instead", instead, { class: "small" })),
@@ -359,7 +361,7 @@ function page(visit, record, webhooks, files) {
       h.div(
         { class: "shown" },
         facts([
-          promised && ["Promised for", [calendarDay(promised), !dueOn && days.length > 1 && " and later"]],
+          promised && ["Promised for", [dayName(promised), !dueOn && days.length > 1 && " and later"]],
           tags.length > 0 && ["Tags", h.bdi(tags.join(", "))],
           salesRepId && ["Sales rep", h.bdi(repWord(salesRepId))],
           trackingNumber && ["Tracking number", h.bdi(trackingNumber)],

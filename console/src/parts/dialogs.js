@@ -15,6 +15,6 @@ const loadDialogs = async () => (loaded = await import("../dialogs.js").catch(ex
 
 export const loadUploads = () => import("../uploads.js").catch(explain);
 
-function explain() {
+export function explain() {
   throw new Error("A part of the console could not be loaded. Check the connection and try again.");
 }

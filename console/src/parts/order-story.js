@@ -2,7 +2,8 @@
 
 import { h } from "../dom.js";
 import { called, dateTime, money, plural, words } from "../format.js";
-import { moveWord, valueWord } from "./words.js";
+import { moveWord } from "./move-word.js";
+import { valueWord } from "./words.js";
 
 const FIELDS = ["trackingNumber", "salesRepId", "note", "tags", "shippingAddress", "billingAddress"];
 const MINUTE = 60_000;

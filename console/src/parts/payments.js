@@ -1,11 +1,11 @@
 // The money of an order on record: what was paid, what is due, what went back.
 
 import { button, h } from "../dom.js";
-import { fullDate, money, words } from "../format.js";
+import { date, money, words } from "../format.js";
 import { may } from "../session.js";
 import { withDialogs } from "./dialogs.js";
 import { mayClose } from "./order.js";
-import { figures } from "./page.js";
+import { figures } from "./record-page.js";
 
 // `card(next)` draws the money, without the button of the step that the page offers as the next one.
 export function moneyOf(visit, record) {
@@ -19,7 +19,7 @@ export function moneyOf(visit, record) {
   const refundable = less(net, order.status === "CANCELLED" ? order.retained : 0);
   const mayGiveBack = may("STAFF") && refundable > 0 && !order.closedAt;
   const entry = (how) => ({ amount, method, receivedAt, createdAt }) =>
-    [fullDate(receivedAt ?? createdAt), `: ${money(amount)} ${how}, ${words(method).toLowerCase()}`];
+    [date(receivedAt ?? createdAt, true), `: ${money(amount)} ${how}, ${words(method).toLowerCase()}`];
   const received = [
     ...order.payments.filter(({ voidedAt }) => !voidedAt).map(entry("paid")),
     ...order.refunds.map(entry("refunded")),

@@ -16,7 +16,7 @@ export function walked(visit, title, { path, query, draw, none }) {
       const { next } = data.pagination;
       rows.push(...data.data);
       const older = next && button("Older", visit.once(() => load(next)), { class: "quiet" });
-      return [rows.length > 0 ? draw(rows) : h.p({ class: "soft" }, none), older];
+      return [rows.length > 0 ? await draw(rows) : h.p({ class: "soft" }, none), older];
     });
   }
 }

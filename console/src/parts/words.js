@@ -5,8 +5,6 @@ import { who } from "../session.js";
 import { repOf } from "./order.js";
 
 export const paymentWord = (state) => words({ PENDING: "NOT_PAID", PARTIALLY_PAID: "PARTLY_PAID" }[state] ?? state);
-// What a status says as the end of a sentence: Order #1042 shipped.
-export const moveWord = (status) => ({ PENDING: "pending again", PROCESSING: "in processing" })[status] ?? statusWord(status).toLowerCase();
 // A rep is the name of a key, as far as an id has it: emp_Ann-Lee → Ann Lee.
 export const repWord = (id) => (id && id === repOf(who().name) ? who().name : String(id ?? "").replace(/^emp_/, "").replaceAll("-", " "));
 

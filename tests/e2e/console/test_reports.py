@@ -119,7 +119,7 @@ def test_the_money_of_today_is_shown_by_method(desk: Desk) -> None:
     taken.get_by_role("link").click()
     desk.heading("Reports")
     expect(desk.label("By")).to_have_value("paymentMethod")
-    desk.button("Add up again").click()
+    desk.button("Refresh").click()
     # Other tests of the same shop make methods of their own that begin with the same word.
     row = desk.page.get_by_role("row").filter(
         has=desk.page.get_by_role("cell", name="Voucher", exact=True)
