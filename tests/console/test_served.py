@@ -71,7 +71,7 @@ def test_every_constant_that_a_script_reads_is_its_own_or_imported() -> None:
 def test_every_page_of_the_router_is_in_a_script() -> None:
     pages = re.findall(r'\["/[^"]*", "([a-z-]+)"[\],]', (SOURCES / "router.js").read_text())
     assert {"home", "products", "delivery"} <= set(pages)
-    names = ("lists", "production", "records", "rest", "stock")
+    names = ("lists", "production", "records", "reports", "rest", "stock")
     scripts = "".join((SOURCES / f"{name}.js").read_text() for name in names)
     sent = re.findall(r'^export \{ show as "?([\w-]+)"? \} from "\./pages/\1\.js";$', scripts, re.M)
     assert sorted({*pages, "nowhere"}) == sorted(["home", *sent])
