@@ -76,7 +76,7 @@ def test_the_menu_shows_what_the_role_may_do(another: Callable[..., Desk]) -> No
         desk = another(role)
         desk.open("/products")
         seen[role] = set(desk.page.locator("#menu a").all_inner_texts())
-    assert seen["ADMIN"] - seen["STAFF"] == {"Webhooks", "Deliveries"}
+    assert seen["ADMIN"] - seen["STAFF"] == {"Webhooks", "Deliveries", "Stages", "Carriers"}
     assert seen["OWNER"] - seen["ADMIN"] == {"API keys"}
 
 
