@@ -245,12 +245,14 @@ function drawHeadline({ totals }, about, before) {
   ];
 }
 
-// The total comes first, then the newest day, or the most net. What is zero throughout is left out, until it is asked for.
+// The total comes first, then the newest day, or the most net. What is zero in all sales is left out, until it is asked for.
 function drawSums(report, about) {
   const { rows, totals } = report;
   const into = h.div({ class: "stack tight" });
   const isTold = (name) =>
-    ALWAYS.includes(name) || (Number(totals[name]) !== 0 && !(name === "netWithCost" && totals.netWithCost === totals.net));
+    about.type !== "sales" ||
+    ALWAYS.includes(name) ||
+    (Number(totals[name]) !== 0 && !(name === "netWithCost" && totals.netWithCost === totals.net));
   draw(report.columns.filter(isTold));
   return into;
 

@@ -207,6 +207,7 @@ def test_what_happened_to_a_customer_is_told_in_sentences(desk: Desk) -> None:
     entries = f"audit?customerId={person['id']}"
     until(lambda: len(desk.api.get(entries)["data"]) == 6, 120)
     desk.shown(person)
+    expect(desk.page.locator(".history li")).to_have_count(6)
     told = [one.split("\n")[:-1] for one in desk.page.locator(".history li").all_inner_texts()]
     its = f"Order #{order['number']}"
     assert sorted(told[0]) == ["Phone: 030 1", "Tags: regular added"]
