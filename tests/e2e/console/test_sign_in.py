@@ -12,7 +12,7 @@ MOST_FILES = 6
 MOST_BYTES = {
     "/": 26_000,
     "/products": 44_900,
-    "/orders/{order}": 61_500,
+    "/orders/{order}": 61_600,
     "/import": 57_500,
     "/settings/developer/webhooks": 57_500,
 }
