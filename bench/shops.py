@@ -97,6 +97,13 @@ SHOPS: Final = (
         LONE_DELIVERY,
     ),
     Shop(
+        "100 orders a day",
+        3_000,
+        {LIST: 450_000, GET: 450_000, WRITE: 300, CHANGE: 15_000, ORDER: 3_000, STEP: 9_000},
+        30_000,
+        LONE_DELIVERY,
+    ),
+    Shop(
         "medium",
         20_000,
         {
