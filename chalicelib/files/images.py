@@ -1,15 +1,16 @@
 """From an uploaded file to what browsers show, by Pillow, which only `render_file` has.
 
 Content decides what a file is, never its name or its type. Nothing of its EXIF, XMP or GPS data is
-kept: a picture is turned as its EXIF says, and written anew. A colour profile of RGB is kept; what
-has other colours becomes sRGB.
+kept: a picture is turned as its EXIF says, and written anew. A small colour profile of RGB is kept;
+what has other colours becomes sRGB.
 """
 
 import io
 import re
+from contextlib import suppress
 from typing import Final, NamedTuple
 
-from PIL import Image, ImageCms, ImageOps
+from PIL import Image, ImageCms
 
 from chalicelib.files.model import LONGEST_SIDE, MOST_PIXELS, PICTURE_TYPES, SIZES, FileError
 
@@ -18,11 +19,21 @@ _QUALITY: Final = 80
 _KNOWN: Final = re.compile(rb"\xff\xd8\xff|\x89PNG\r\n\x1a\n|RIFF....WEBP", re.DOTALL)
 # Images that are no picture here: HEIC and AVIF, GIF, PDF, TIFF, BMP, SVG.
 _REFUSED: Final = re.compile(
-    rb"....ftyp|GIF8|%PDF|II\*\0|MM\0\*|BM"
-    rb"|\s*(?:<\?xml[^>]*>\s*|<!--.*?-->\s*)*<(?:!DOCTYPE )?svg",
-    re.DOTALL | re.IGNORECASE,
+    rb"....ftyp|GIF8|%PDF|II\*\0|MM\0\*|BM|\s*<(?:!DOCTYPE )?svg", re.DOTALL | re.IGNORECASE
 )
-_BROKEN: Final = (OSError, SyntaxError, ValueError, EOFError, MemoryError, TypeError, KeyError)
+_BEFORE_SVG: Final = re.compile(rb"<\?xml[^>]*>|<!--.*?-->", re.DOTALL)
+_ORIENTATION: Final = 0x0112  # of EXIF
+_TURNS: Final = {
+    2: Image.Transpose.FLIP_LEFT_RIGHT,
+    3: Image.Transpose.ROTATE_180,
+    4: Image.Transpose.FLIP_TOP_BOTTOM,
+    5: Image.Transpose.TRANSPOSE,
+    6: Image.Transpose.ROTATE_270,
+    7: Image.Transpose.TRANSVERSE,
+    8: Image.Transpose.ROTATE_90,
+}
+_FIRST_SIDEWAYS: Final = 5  # of the orientations: width and height are exchanged
+_LARGEST_PROFILE: Final = 64 << 10  # bytes; sRGB, P3 and Adobe RGB have 0.5 to 61 KB
 
 # The size of each picture is checked here, before it is decoded.
 Image.MAX_IMAGE_PIXELS = None
@@ -48,27 +59,39 @@ class Rendered(NamedTuple):
 def render_picture(data: bytes) -> Rendered:
     """Return the renditions of an uploaded file. Raises NoPicture."""
     if not _KNOWN.match(data):
-        is_other = _REFUSED.match(data[:1_000])
+        is_other = _REFUSED.match(_BEFORE_SVG.sub(b"", data[:1_000]))
         raise NoPicture(FileError.TYPE_NOT_ALLOWED if is_other else FileError.NOT_AN_IMAGE)
     try:
-        with Image.open(io.BytesIO(data), formats=list(PICTURE_TYPES)) as opened:
-            _check_size(*opened.size)
-            kind = "JPEG" if opened.format == "MPO" else str(opened.format)
-            size = opened.size
-            opened.draft("RGB", (max(SIZES.values()),) * 2)  # of a large JPEG, decodes less
-            upright = ImageOps.exif_transpose(opened)
-            if (upright.width < upright.height) != (opened.width < opened.height):
-                size = (size[1], size[0])
-            image, profile = _to_rgb(upright)
-    except NoPicture:
+        return _render(data)
+    except (NoPicture, MemoryError):
         raise
-    except _BROKEN:
+    except Exception:  # Pillow raises errors of many types
         raise NoPicture(FileError.DAMAGED) from None
+
+
+def _render(data: bytes) -> Rendered:
+    sizes = sorted(SIZES.items(), key=lambda each: -each[1])
+    largest = (sizes[0][1],) * 2
+    with Image.open(io.BytesIO(data), formats=list(PICTURE_TYPES)) as opened:
+        width, height = opened.size
+        _check_size(width, height)
+        kind = "JPEG" if opened.format == "MPO" else str(opened.format)
+        opened.draft("RGB", largest)  # of a large JPEG, decodes less
+        opened.load()
+        orientation = _read_orientation(opened)
+        image = _to_smooth(opened)
+        # From here it is small: each further copy needs little memory.
+        image.thumbnail(largest, Image.Resampling.LANCZOS)
+    image, profile = _to_rgb(image)
+    if orientation in _TURNS:
+        image = image.transpose(_TURNS[orientation])
+    if orientation >= _FIRST_SIDEWAYS:
+        width, height = height, width
     renditions = {}
-    for name, longest in sorted(SIZES.items(), key=lambda each: -each[1]):
+    for name, longest in sizes:
         image.thumbnail((longest, longest), Image.Resampling.LANCZOS)
         renditions[name] = _encode(image, profile)
-    return Rendered(PICTURE_TYPES[kind], *size, renditions)
+    return Rendered(PICTURE_TYPES[kind], width, height, renditions)
 
 
 def _check_size(width: int, height: int) -> None:
@@ -79,25 +102,42 @@ def _check_size(width: int, height: int) -> None:
         raise NoPicture(FileError.TOO_MANY_PIXELS)
 
 
-def _to_rgb(image: Image.Image) -> tuple[Image.Image, bytes]:
-    """Return the picture in RGB or RGBA, with 8 bit, and its colour profile; b"" is sRGB."""
+def _read_orientation(image: Image.Image) -> int:
+    """Return how the camera was held, 1 to 8; 1, upright, if EXIF does not say it readably."""
+    try:
+        orientation = image.getexif().get(_ORIENTATION)
+        return orientation if orientation in _TURNS else 1
+    except MemoryError:
+        raise
+    except Exception:  # of broken EXIF, of many types; the pixels are sound
+        return 1
+
+
+def _to_smooth(image: Image.Image) -> Image.Image:
+    """Return the picture with 8 bit, in a mode that can be made smaller: not that of a palette."""
     has_alpha = "A" in image.getbands() or "transparency" in image.info
-    mode = "RGBA" if has_alpha else "RGB"
-    profile = image.info.get("icc_profile") or b""
     if image.mode.startswith("I;16") or image.mode == "I":
         image = image.point(lambda value: value / 256).convert("L")  # which alone would clip
         image.info.pop("transparency", None)  # a value of 16 bit
+    elif has_alpha:
+        return image if image.mode == "RGBA" else image.convert("RGBA")
+    return image if image.mode in {"RGB", "L", "CMYK"} else image.convert("RGB")
+
+
+def _to_rgb(image: Image.Image) -> tuple[Image.Image, bytes]:
+    """Return the picture in RGB or RGBA, and its colour profile; b"" is sRGB."""
+    mode = "RGBA" if image.mode == "RGBA" else "RGB"
+    profile = image.info.get("icc_profile") or b""
     if profile[16:20] == b"RGB ":
-        return image.convert(mode), profile
-    if profile and image.mode in {"L", "CMYK"}:
-        try:
+        image = image.convert(mode)
+        if len(profile) <= _LARGEST_PROFILE:
+            return image, profile
+    if profile:
+        with suppress(ImageCms.PyCMSError, OSError):  # of other colours than the picture's, or none
             source = ImageCms.ImageCmsProfile(io.BytesIO(profile))
             target = ImageCms.createProfile("sRGB")
-            turned = ImageCms.profileToProfile(image, source, target, outputMode="RGB")
-        except (ImageCms.PyCMSError, OSError):
-            turned = None  # a profile of other colours than the picture's
-        if turned is not None:
-            return turned.convert(mode), b""
+            turned = ImageCms.profileToProfile(image, source, target, outputMode=mode)
+            return turned or image.convert(mode), b""
     return image.convert(mode), b""
 
 

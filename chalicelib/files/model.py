@@ -140,7 +140,8 @@ class NewPicture(Stripped):
 class Picture:
     """A picture as stored; names as shown.
 
-    `etag`: of the upload that is rendered. `expiresAt`: Unix seconds, until it is READY.
+    `etag`: of the upload that is rendered. `expiresAt`, `claimedUntil`: Unix seconds, until it is
+    READY.
     """
 
     fields: Fields

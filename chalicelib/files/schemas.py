@@ -1,13 +1,24 @@
 """Files of orders: what clients send, and what the API shows."""
 
+import re
 from functools import partial
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Final
 
 from pydantic import AfterValidator, Field, model_validator
 from typing_extensions import TypedDict
 
 from chalicelib.files.model import LARGEST_FILE, FileKind, FileStatus, UploadForm, check_bytes
 from chalicelib.schemas import SEEN, Absent, Maybe, Stripped, about, length, not_empty, null_is
+
+ANY_TYPE: Final = "application/octet-stream"
+_NAME: Final = r"[a-z0-9][a-z0-9!#$&^_.+-]*"  # RFC 6838, section 4.2
+_MEDIA_TYPE: Final = re.compile(rf"(?=.{{3,127}}\Z){_NAME}/{_NAME}")
+
+
+def _read_type(sent: str) -> str:
+    """Return the media type without its parameters; of what is none, that of any file."""
+    kind = sent.partition(";")[0].strip().lower()
+    return kind if _MEDIA_TYPE.fullmatch(kind) else ANY_TYPE
 
 
 class FileUrls(TypedDict):
@@ -73,7 +84,12 @@ class NewFile(Stripped):
     shape: ClassVar[type] = ShownFile
 
     name: Annotated[str, length(200, 1), SEEN]
-    content_type: Annotated[str, null_is(""), length(100)] = ""
+    content_type: Annotated[
+        str,
+        null_is(ANY_TYPE),
+        AfterValidator(_read_type),
+        about("Media type. What is none becomes `application/octet-stream`."),
+    ] = ANY_TYPE
     bytes: Annotated[
         int,
         Field(strict=True, ge=1, json_schema_extra={"maximum": LARGEST_FILE}),

@@ -7,7 +7,8 @@
 
 WAITING becomes READY or FAILED once, and then stays; a file of an order never fails. What is not
 READY expires after a day. Its worker first claims it for the upload that it read (`etag`), so that
-a form that is used twice never shows a second file.
+a form that is used twice never shows a second file. A claim ends after the worker (`claimedUntil`):
+if it died, the sweep brings the file that is there now.
 
 The files of an order are beside it: `render_file` may touch them, and no orders. They are created
 with the condition that the order exists, and end in the commit that deletes it.
@@ -39,11 +40,12 @@ from chalicelib.values.compact_json import encode
 Files = dict[str, Fields]
 T = TypeVar("T")
 
+_CLAIM_SECONDS: Final = 120  # `render_file` runs for 60
 _WAITS: Final = Attr("status").eq(FileStatus.WAITING)
 # Of the files of an order, which each change of one writes: bytes.
 LARGEST_FILES: Final = 100_000
 # What a file has while it is WAITING, and nobody sees.
-_OF_WAITING: Final = frozenset({"expiresAt", "etag", "orderNumber", "customerId"})
+_OF_WAITING: Final = frozenset({"expiresAt", "etag", "claimedUntil", "orderNumber", "customerId"})
 _ANNOUNCED: Final = (
     *("id", "orderId", "orderNumber", "customerId", "lineItemId", "contentType", "bytes"),
     *("kind", "width", "height"),
@@ -122,7 +124,8 @@ def delete_unused(picture: Picture) -> bool:
 def finish_picture(picture_id: str, **found: object) -> bool:
     """Make a waiting picture READY; return whether it waited. `found`: what its file is."""
     ready = {"status": FileStatus.READY, **found}
-    return table.update_if(_picture_key(picture_id), _WAITS, assign=ready, remove=["expiresAt"])
+    ended = ["expiresAt", "claimedUntil"]
+    return table.update_if(_picture_key(picture_id), _WAITS, assign=ready, remove=ended)
 
 
 def fail_picture(picture_id: str, error: str) -> None:
@@ -185,17 +188,21 @@ def find_waiting(places: Iterable[str]) -> set[str]:
 
 
 def claim_upload(place: str, etag: str) -> bool:
-    """Note from which upload a waiting picture or file is made; return False if from another."""
+    """Claim a waiting picture or file for an upload; return False if another has claimed it."""
+    now = clock.unix()
+    claim = {"etag": etag, "claimedUntil": now + _CLAIM_SECONDS}
 
-    def note_etag(commit: Commit, file: Fields) -> Fields:
-        """Return the file with the ETag, unless it has one."""
-        return {"etag": etag, **file}
+    def add_claim(commit: Commit, file: Fields) -> Fields:
+        """Return the file with the claim, unless it has one for another upload."""
+        is_free = file.get("etag", etag) == etag or file.get("claimedUntil", 0) <= now
+        return {**file, **claim} if is_free else file
 
     if "/" in place:
-        claimed = _change_waiting(place, note_etag)
+        claimed = _change_waiting(place, add_claim)
         return claimed is not None and claimed["etag"] == etag
-    same = Attr("etag").not_exists() | Attr("etag").eq(etag)
-    return table.update_if(_picture_key(place), _WAITS & same, assign={"etag": etag})
+    own = Attr("etag").not_exists() | Attr("etag").eq(etag)
+    is_free = own | Attr("claimedUntil").lte(now)
+    return table.update_if(_picture_key(place), _WAITS & is_free, assign=claim)
 
 
 # --- Files of orders ------------------------------------------------------------------------------
@@ -278,11 +285,17 @@ def rewrite_files(order_id: str, revise: Callable[[Commit, Files], T]) -> T:
     raise Busy
 
 
-def refuse_large_files(files: Files) -> None:
-    """Raise Invalid if the files of an order have too many bytes of names and notes."""
-    if len(encode(files).encode()) > LARGEST_FILES:
+def put_file(files: Files, file: Fields) -> None:
+    """Put a file among those of its order, or replace it. Raises Invalid if they grow too large."""
+    before = _count_bytes(files)
+    files[file["id"]] = file
+    if _count_bytes(files) > max(LARGEST_FILES, before):
         message = "The names and notes of this order's files are too long together."
         raise Invalid(message, code="too_large")
+
+
+def _count_bytes(files: Files) -> int:
+    return len(encode(files).encode())
 
 
 def finish_file(place: str, **found: object) -> bool:

@@ -49,7 +49,7 @@ def create_file(order_id: str, new: NewFile, by: str, id: str | None = None) -> 
         "status": FileStatus.WAITING.value,
         "name": new.name,
         "note": new.note or None,
-        "contentType": new.content_type or "application/octet-stream",
+        "contentType": new.content_type,
         "bytes": new.bytes,
         "kind": None,
         "width": None,
@@ -73,8 +73,7 @@ def create_file(order_id: str, new: NewFile, by: str, id: str | None = None) -> 
         if len(known) >= MOST_FILES:
             message = f"An order has at most {MOST_FILES} files."
             raise Invalid(message, code="too_many_files")
-        known[file["id"]] = file
-        files.refuse_large_files(known)
+        files.put_file(known, file)
         store.require_order(commit, order_id)
         _audit(commit, order, "file.created", None, file)
         return file
@@ -100,8 +99,7 @@ def change_file(order_id: str, file_id: str, change: FileChange) -> Fields:
         if after["lineItemId"] != before["lineItemId"]:
             _require_line(order, after)
         if after != before:
-            known[file_id] = after
-            files.refuse_large_files(known)
+            files.put_file(known, after)
             _audit(commit, order, "file.updated", before, after)
         return after
 

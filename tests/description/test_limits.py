@@ -33,7 +33,8 @@ INTERNAL: Final = {
         products.stock._MOST_CONDITIONS
         safe_post.post.MOST_TRIED_ADDRESSES values.forgetting._DEEPEST""",
     "how much of a text or number is kept, shown, or found by": """
-        customers.model._MOST_DIGITS imports.formats.proposal._LONGEST_SAMPLE
+        customers.model._MOST_DIGITS files.images._LARGEST_PROFILE
+        imports.formats.proposal._LONGEST_SAMPLE
         imports.preview._LONGEST imports.preview._MOST imports.store.MOST_PREVIEWS
         listing.index._LONGEST_SORT listing.words.LONGEST_WORD listing.words._LONGEST_WHOLE
         orders.editing._LONGEST_CHANGE

@@ -2,6 +2,7 @@
 
 import io
 import json
+from collections.abc import Callable
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
@@ -18,6 +19,7 @@ from tests.support.dynamodb_double import Crash
 from tests.support.job_desk import JobDesk
 
 PHOTO = picture((640, 480), "JPEG")
+OTHER = picture((320, 240), "JPEG")
 DRAWING = b"0\nSECTION\n2\nENTITIES\n" * 40
 PAGE = b"<!DOCTYPE html><script>alert(1)</script>"
 SVG = b'<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>'
@@ -124,6 +126,24 @@ def test_a_drawing_of_40_megabytes_is_a_download_under_its_name(
     assert (ready["kind"], ready["bytes"]) == ("FILE", 40 << 20)
 
 
+@pytest.mark.parametrize(
+    ("sent", "kept"),
+    [
+        ("Image/SVG+XML", "image/svg+xml"),
+        ("text/plain; charset=utf-8", "text/plain"),
+        ("Ada Lovelace <ada@byron.example>", "application/octet-stream"),
+        ("a/" + "b" * 126, "application/octet-stream"),
+        ("x" * 1_000, "application/octet-stream"),
+        ("", "application/octet-stream"),
+        (None, "application/octet-stream"),
+    ],
+)
+def test_a_content_type_is_a_media_type_or_that_of_any_file(
+    darkroom: Darkroom, order: Order, sent: str | None, kept: str
+) -> None:
+    assert darkroom.attach(order, contentType=sent)["contentType"] == kept
+
+
 REFUSED = [
     ({"bytes": (50 << 20) + 1}, "bytes", "too_large"),
     ({"bytes": 0}, "bytes", "out_of_range"),
@@ -175,6 +195,17 @@ def test_names_and_notes_of_an_order_have_a_limit_together(
         darkroom.put({"upload": {"fields": {"key": f"uploads/{order['id']}/{file['id']}"}}}, b"x")
         assert darkroom.run(f"uploads/{order['id']}/{file['id']}") == []
     assert {file["status"] for file in darkroom.files(order)} == {"READY"}
+
+
+def test_a_note_is_shortened_although_the_files_are_too_large(
+    darkroom: Darkroom, order: Order, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As after a worker's claim, which needs some bytes too."""
+    file = darkroom.attached(order, note="A ring of gold")
+    monkeypatch.setattr(store, "LARGEST_FILES", 10)
+    path = files_path(order, file)
+    assert darkroom.shop.patch(path, {"note": "A ring"}).status == 200
+    assert darkroom.shop.patch(path, {"note": "A ring too"}).json["code"] == "too_large"
 
 
 # --- What a shop does with them -------------------------------------------------------------------
@@ -426,6 +457,23 @@ def test_a_form_that_is_used_twice_never_shows_the_second_file(
     original = f"files/{order['id']}/{waiting['id']}/original"
     kept = darkroom.s3.get_object(Bucket=settings.bucket(), Key=original)
     assert kept["Body"].read() == PHOTO
+
+
+@pytest.mark.parametrize("of_order", [True, False])
+def test_a_form_is_used_again_after_its_worker_died(
+    darkroom: Darkroom, order: Order, after: Callable[..., None], of_order: bool
+) -> None:
+    waiting = darkroom.attach(order, PHOTO) if of_order else darkroom.create(PHOTO)
+    read = darkroom.file if of_order else darkroom.read
+    darkroom.put(waiting, PHOTO)
+    place = objects.place_of_key(waiting["upload"]["fields"]["key"])
+    assert store.claim_upload(place, objects.read_upload(place)[1])  # and dies
+    darkroom.put(waiting, OTHER)
+    darkroom.render(waiting)
+    assert read(waiting)["status"] == "WAITING"  # the first worker may be alive
+    after(minutes=11)
+    darkroom.render(waiting)  # as the sweep lets it
+    assert (read(waiting)["status"], read(waiting)["width"]) == ("READY", 320)
 
 
 @pytest.mark.parametrize("after_it", [False, True])

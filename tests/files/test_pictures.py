@@ -5,7 +5,6 @@ import json
 import random
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from datetime import timedelta
 from functools import partial
 from typing import Any
 
@@ -14,7 +13,6 @@ import pytest
 import app
 from chalicelib import aws, settings
 from chalicelib.files import objects, store
-from chalicelib.values import clock
 from tests.files.build import PICTURES, PRODUCTS, Darkroom, picture
 from tests.jobs.test_exports import EXPORTS, file_of
 from tests.support.cases import mark_thorough
@@ -32,20 +30,6 @@ def studio(jobs: JobDesk, monkeypatch: pytest.MonkeyPatch) -> Darkroom:
     """A shop with pictures, jobs and imports."""
     aws.client("s3").delete_bucket(Bucket=settings.bucket())
     return Darkroom(jobs.shop, jobs.dynamodb)
-
-
-@pytest.fixture
-def after(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
-    """Lets some time pass."""
-    now, unix, passed = clock.now, clock.unix, timedelta()
-
-    def pass_time(**much: float) -> None:
-        nonlocal passed
-        passed += timedelta(**much)
-        monkeypatch.setattr(clock, "now", lambda: now() + passed)
-        monkeypatch.setattr(clock, "unix", lambda: unix() + int(passed.total_seconds()))
-
-    return pass_time
 
 
 def clean() -> None:

@@ -15,6 +15,7 @@ from chalicelib.files.model import FileError
 from tests.files.build import Darkroom, encoded, exif, p3_profile, picture
 
 RED, BLUE = (255, 0, 0), (0, 0, 255)
+LITTLE = picture()
 
 
 def rendered(data: bytes, size: str = "large") -> Image.Image:
@@ -146,6 +147,15 @@ def test_what_is_no_picture_fails_with_its_reason(name: str) -> None:
     assert refused(data) == error
 
 
+def moving_webp(side: int) -> bytes:
+    """Says that it has this width and height, and has two little pictures."""
+    frames = [Image.new("RGB", (32, 32), colour) for colour in (RED, BLUE)]
+    data = bytearray(encoded(frames[0], "WEBP", save_all=True, append_images=frames[1:]))
+    at = data.index(b"VP8X") + 12
+    data[at : at + 6] = (side - 1).to_bytes(3, "little") * 2
+    return bytes(data)
+
+
 def test_a_file_that_is_refused_is_published_nowhere(darkroom: Darkroom) -> None:
     data, _ = REFUSED["html"]
     failed = darkroom.uploaded(data, name="cup.jpg")
@@ -154,15 +164,70 @@ def test_a_file_that_is_refused_is_published_nowhere(darkroom: Darkroom) -> None
     assert [key for key in darkroom.stored("backroom-test-bucket") if key[0] == "p"] == []
 
 
+def test_a_page_with_many_comments_is_looked_at_once() -> None:
+    """By the time of one that has few, not by twice the time for each comment more."""
+    assert refused(b"<!---->" * 120 + b"<html>") == "not_an_image"
+    assert refused(b"<?xml?>" + b"<!-- A ring -->\n" * 40 + b"<svg>") == "type_not_allowed"
+
+
+def with_odd_exif() -> bytes:
+    """A photo with orientation 6, whose EXIF has a text for a number."""
+    data = picture((64, 48), "JPEG", exif=exif(6), quality=95)
+    return data.replace(b"\x01\x0f\x00\x02", b"\x01\x01\x00\x02", 1)
+
+
+def test_a_photo_with_odd_exif_is_shown_upright() -> None:
+    data = with_odd_exif()
+    assert data != picture((64, 48), "JPEG", exif=exif(6), quality=95)
+    assert images.render_picture(data)[1:3] == (48, 64)
+    assert is_like(rendered(data).getpixel((24, 8)), RED)
+
+
+@pytest.mark.parametrize("broken", ["getexif", "resize", "save"])
+def test_any_error_of_pillow_has_an_outcome(broken: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = picture((320, 240))
+
+    def fail(*given: Any, **options: Any) -> None:
+        raise struct.error("required argument is not an integer")
+
+    monkeypatch.setattr(Image.Image, broken, fail)
+    monkeypatch.setattr("PIL.PngImagePlugin.PngImageFile.getexif", Image.Image.getexif)
+    if broken == "getexif":
+        assert images.render_picture(data).width == 320
+    else:
+        assert refused(data) == "damaged"
+
+
+def test_a_worker_without_memory_fails_and_comes_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*given: Any, **options: Any) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(Image.Image, "save", fail)
+    with pytest.raises(MemoryError):
+        images.render_picture(LITTLE)
+
+
+@pytest.mark.parametrize("mode", ["RGB", "RGBA", "L", "P"])
+def test_a_large_colour_profile_becomes_srgb(mode: str) -> None:
+    large = p3_profile() + bytes(100_000)
+    seen = rendered(picture((64, 48), mode=mode, icc_profile=large))
+    assert "icc_profile" not in seen.info
+    junk = picture((64, 48), mode=mode, icc_profile=bytes(16) + b"RGB " + bytes(100_000))
+    assert "icc_profile" not in rendered(junk).info
+    if mode != "L":
+        assert is_like(seen.convert("RGB").getpixel((16, 24)), RED)
+
+
 @pytest.mark.thorough
-@pytest.mark.parametrize("name", ["bomb", "png", "jpeg", "alpha"])
+@pytest.mark.parametrize("name", ["bomb", "png", "jpeg", "alpha", "webp"])
 def test_the_largest_pictures_need_less_than_a_gigabyte(name: str, tmp_path: Any) -> None:
-    size = (8_000, 6_000)
+    size = (7_000, 7_000)
     made = {
         "bomb": lambda: png_of_size(60_000, 60_000),
         "png": lambda: picture(size),
         "jpeg": lambda: picture(size, "JPEG"),
         "alpha": lambda: picture(size, mode="RGBA"),
+        "webp": lambda: moving_webp(7_000),
     }
     path = tmp_path / "file"
     path.write_bytes(made[name]())

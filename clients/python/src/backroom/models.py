@@ -923,7 +923,8 @@ class CreateFile(TypedDict):
     name: str
     """Name of the file."""
     contentType: NotRequired[str | None]
-    """Media type: of an IMAGE by its content, else as sent."""
+    """Media type. What is none becomes `application/octet-stream`. Default:
+    `application/octet-stream`."""
     bytes: int
     """Exact size of the file; at most 50 MiB."""
     lineItemId: NotRequired[str | None]
