@@ -1,7 +1,7 @@
 // What goes on in the background, and what has been done there: what, by whom, how it ended, and its undo.
 
 import { button, h } from "../dom.js";
-import { ago } from "../format.js";
+import { ago, plural } from "../format.js";
 import { badge } from "../parts/badge.js";
 import { aboutInWords, countsInWords, doneInWords } from "../parts/job-words.js";
 import { canUndo, jobName, outcome, takeBack } from "../parts/jobs.js";
@@ -10,6 +10,33 @@ import { empty } from "../parts/page.js";
 import { customerLink } from "../parts/subject.js";
 import { link } from "../router.js";
 import { may } from "../session.js";
+
+// Each look at a report is a job: those that completed one after the other are one row, which has them as `runs`.
+function fold(jobs) {
+  const rows = [];
+  for (const job of jobs) {
+    const isRun = job.type === "report" && job.status === "COMPLETED";
+    const { runs } = rows.at(-1) ?? {};
+    if (isRun && runs) runs.push(job);
+    else rows.push(isRun ? { ...job, runs: [job] } : job);
+  }
+  return rows;
+}
+
+function drawState(job) {
+  const [state, text] = job.status === "RUNNING" ? [job.status, `${job.progress} %`] : outcome(job);
+  return state === "COMPLETED" ? h.span({ class: "soft" }, "Completed") : badge(state, text);
+}
+
+const drawRuns = (runs) =>
+  h.details(
+    { class: "above-row" },
+    h.summary(plural(runs.length, "run of a report", "runs of reports")),
+    h.ul(
+      { class: "history" },
+      runs.map((job) => h.li(h.a({ href: link(`/jobs/${job.id}`) }, h.bdi(aboutInWords(job))), " ", ago(job.createdAt))),
+    ),
+  );
 
 export async function show(visit) {
   const importing = may("STAFF") && h.a({ class: "button main", href: link("/import") }, "Import");
@@ -23,36 +50,37 @@ export async function show(visit) {
     top: { title: "Jobs", actions: importing },
     api: "admin/jobs",
     name: "job",
+    cards: true,
+    fold,
     columns: [
       {
         title: "Job",
         cell: (job) => {
+          if (job.runs?.length > 1) return drawRuns(job.runs);
           const isUndo = job.type === "undo" && !undone.has(job.id) && job.updated + job.deleted > 0;
           if (isUndo) undone.add(job.about.job);
           return [
             h.a({ class: "row", href: link(`/jobs/${job.id}`) }, h.bdi(jobName(job))),
             job.dryRun && h.span({ class: "soft small" }, " preview"),
             h.div({ class: "soft small cut" }, h.bdi(aboutInWords(job)), whoIsMeant(job)),
-            h.div({ class: "soft small narrow" }, ago(job.createdAt)),
           ];
         },
+        class: "first both",
       },
       {
         title: "Result",
-        cell: (job) => [
-          badge(...(job.status === "RUNNING" ? [job.status, `${job.progress} %`] : outcome(job))),
-          h.div({ class: "soft small" }, doneInWords(job) ?? countsInWords(job)),
-        ],
+        cell: (job) => [drawState(job), !(job.runs?.length > 1) && h.div({ class: "soft small wide" }, doneInWords(job) ?? countsInWords(job))],
+        class: "top",
       },
       { title: "By", cell: ({ createdBy }) => h.bdi(createdBy ?? ""), class: "wide" },
-      { title: "Started", cell: ({ createdAt }) => ago(createdAt), class: "wide" },
+      { title: "Started", cell: ({ createdAt }) => h.span({ class: "soft" }, ago(createdAt)), class: "state" },
       {
         title: "",
         cell: (job) =>
           undone.has(job.id)
             ? h.span({ class: "soft small" }, "Undone")
             : may("STAFF") && canUndo(job) && undoing(job),
-        class: "number",
+        class: "number last",
       },
     ],
     none: empty("No jobs yet", "Imports, exports and bulk edits are listed here, with what they changed."),

@@ -24,7 +24,7 @@ const given = (query, but = []) =>
 // `filters`: those of `field`, named as in the address; `more`: after a click; `used`: it offers the values in use; `not`: the filters that
 // it replaces.
 // `toQuery` makes the API's query from them.
-// `cards`: as of `table`. `choose(selection, done)` draws the actions for { size, which, rows }. `reads`: the fields of each record that the API
+// `cards`: as of `table`; `fold(records)`: its rows, if those are not the records. `choose(selection, done)` draws the actions for { size, which, rows }. `reads`: the fields of each record that the API
 // returns; all if absent. `exports`: the API's name for the records in an export. Resolves when the first page is drawn.
 export async function list(visit, spec) {
   const { api, columns, none, name, filters: own = [], toQuery = (asked) => asked, choose, reads } = spec;
@@ -191,7 +191,7 @@ export async function list(visit, spec) {
       name: `${name}s`,
       cards: spec.cards,
       columns: [choose && tick(data), ...columns.map(sortable)].filter(Boolean),
-      rows: data,
+      rows: spec.fold?.(data) ?? data,
     });
     replace(results, rowsDrawn, pager(pagination));
   }

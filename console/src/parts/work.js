@@ -18,15 +18,17 @@ import { may } from "../session.js";
 const MOST_TRIES = 5;
 const PRIORITY = 5; // of work about which nobody said anything
 const calendar = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeZone: "UTC" });
+const thisYear = new Intl.DateTimeFormat(undefined, { month: "short", day: "numeric", timeZone: "UTC" });
 
 // A day of the shop: 2026-12-03. What is open is overdue from the day after on.
 export function dayWord(day, isOpen = true) {
   const today = daysAgo(0);
-  const word = isOpen && (day < today ? "overdue · " : day === today && "today · ");
-  return h.span({ class: word ? "short" : null }, word, h.time({ datetime: day }, calendar.format(new Date(day))));
+  const word = isOpen && (day < today ? "Overdue since " : day === today && "today, ");
+  const form = day.slice(0, 4) === today.slice(0, 4) ? thisYear : calendar;
+  return h.span({ class: `day ${word ? "short" : ""}` }, word, h.time({ datetime: day }, form.format(new Date(day))));
 }
 
-export const dueWord = (day, isOpen) => h.span("Promised for ", dayWord(day, isOpen));
+export const dueWord = (day, isOpen = true) => h.span(!(isOpen && day < daysAgo(0)) && "Promised for ", dayWord(day, isOpen));
 
 export const nameOf = ({ orderNumber, title }) => `#${orderNumber} ${title}`;
 const workOf = ({ orderId }) => `admin/orders/${encodeURIComponent(orderId)}/work`;

@@ -157,6 +157,38 @@ def test_what_is_too_old_or_cannot_be_undone_offers_no_undo(another: Callable[..
     expect(desk.page.get_by_role("button", name="Undo")).to_have_count(1)
 
 
+def test_runs_of_reports_are_one_row_that_has_each(another: Callable[..., Desk]) -> None:
+    """Each look at a report is a job: they bury nothing, and one that failed is a row."""
+    desk = another(viewport=PHONE)
+    now = time.strftime("%Y-%m-%dT%H:%M:%S.000Z", time.gmtime())
+    about = {"type": "sales", "by": "day", "from": "2026-11-01", "to": "2026-11-30"}
+    given = {"dryRun": False, "createdBy": "Ann", "error": None, "createdAt": now, "progress": 100}
+    numbers = {"created": 0, "updated": 0, "deleted": 0, "unchanged": 0, "processed": 4}
+    kinds = ["report", "report", "product_import", "report", "report"]
+    rows = [
+        {"id": f"job_{n}", "type": kind, "status": "COMPLETED", "failed": 0, **given, **numbers}
+        | {"about": about if kind == "report" else None}
+        for n, kind in enumerate(kinds)
+    ]
+    rows[2] |= {"fileName": "supplier.csv", "created": 3, "failed": 1}
+    rows[3] |= {"status": "FAILED"}
+    page = {"page": 1, "limit": 50, "total": 5, "totalPages": 1}
+    body = {"data": rows, "pagination": page, "total": 5}
+    desk.page.route("**/api/admin/jobs?*", lambda route: route.fulfill(json=body))
+    desk.open("/jobs")
+    row = desk.page.locator("tbody tr")
+    expect(row).to_have_count(4)
+    expect(row.nth(1).get_by_role("link", name="supplier.csv")).to_be_visible()
+    expect(desk.page.locator("tbody .badge")).to_have_text(["Completed with 1 error", "Failed"])
+    assert desk.page.evaluate("document.documentElement.scrollWidth") == PHONE["width"]
+    assert row.nth(1).bounding_box()["height"] < 80  # two lines
+    row.nth(0).get_by_text("2 runs of reports").click()
+    runs = row.nth(0).get_by_role("link")
+    expect(runs).to_have_text(["Sales by day, 2026-11-01 to 2026-11-30"] * 2)
+    accessible(desk)
+    assert str(runs.nth(1).get_attribute("href")).endswith("/jobs/job_1")
+
+
 def test_the_preview_of_an_import_shows_products_as_people_know_them(desk: Desk) -> None:
     pictured(desk)
     variants = [{"title": "S", "sku": f"P{RUN}-S", "stock": 3}, {"title": "M", "stock": 5}]

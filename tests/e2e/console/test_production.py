@@ -58,7 +58,7 @@ def test_a_card_moves_by_menu_and_by_keys_and_its_order_follows(
     order = commission(desk.api, "Moved", dueOn=in_days(-3))
     desk.open("/production?due=overdue")
     expect(card(desk, order, "To do")).to_contain_text("0 of 8")
-    expect(card(desk, order)).to_contain_text("overdue")
+    expect(card(desk, order)).to_contain_text("Overdue since")
     accessible(desk)
     assert desk.page.evaluate(NO_OVERFLOW)
     if window == PHONE:
@@ -230,7 +230,7 @@ def test_what_is_made_is_said_with_the_product_the_order_and_its_edit(desk: Desk
     desk.edit()
     desk.label("Promised for").fill(in_days(-3))
     desk.save()
-    expect(desk.page.locator(".about")).to_contain_text("overdue")
+    expect(desk.page.locator(".about")).to_contain_text("Overdue since")
     desk.pay()
     change(desk.api, order, {"stage": "stg_work"})
     desk.reload()
