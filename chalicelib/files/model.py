@@ -181,6 +181,11 @@ def picture_sizes(picture_id: str) -> ImageSizes:
     return {"small": small, "medium": medium, "large": large}
 
 
+def is_address_of(picture_id: str, url: str) -> bool:
+    """Tell whether an address ends as those of this picture do, below whichever base."""
+    return url.endswith(tuple(f"/{rendition_name(picture_id, size)}" for size in SIZES))
+
+
 def check_picture_id(sent: str) -> str:
     """Return what a client sent as a picture's id: a validator. Whether it exists is not known."""
     if not re.fullmatch(_ID, sent):

@@ -100,11 +100,12 @@ def publish_picture(picture_id: str, original: bytes, renditions: Mapping[str, b
 
 
 def delete_picture_files(picture_id: str) -> None:
-    """Take a picture off the web, and delete its original."""
+    """Take a picture off the web, and delete its upload and its original."""
     for size in SIZES:
         name = rendition_name(picture_id, size)
         _s3().delete_object(Bucket=settings.pictures_bucket(), Key=name)
-    _s3().delete_object(Bucket=settings.bucket(), Key=_ORIGINALS + picture_id)
+    for key in (_UPLOADS + picture_id, _ORIGINALS + picture_id):
+        _s3().delete_object(Bucket=settings.bucket(), Key=key)
 
 
 def list_originals() -> Iterator[str]:

@@ -53,4 +53,5 @@ def delete_picture(id: str) -> Response:
     picture = store.get_picture(id)
     objects.delete_picture_files(id)
     store.delete_picture(picture)
+    store.discard_objects(id)  # what was rendered meanwhile
     return reply(200, {"id": id, "deleted": True})

@@ -18,7 +18,9 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from typing import Any, Final, TypeVar
 
-from chalicelib import deadline
+from botocore.exceptions import BotoCoreError, ClientError
+
+from chalicelib import deadline, telemetry
 from chalicelib.files import objects
 from chalicelib.files.model import (
     FILE_URL_SECONDS,
@@ -176,6 +178,18 @@ def _audit_entry(before: Picture | None, after: Picture | None) -> dict[str, obj
 # --- Uploads of both ------------------------------------------------------------------------------
 
 
+def discard_objects(place: str) -> None:
+    """Delete the objects of a picture, a file, or all files of an order, whose record is gone.
+
+    So nothing stays of an upload that was rendered meanwhile: its worker looks for the record after
+    its last object. What S3 does not delete now is found by the weekly look.
+    """
+    try:
+        (delete_picture_files if ids.may_be("pic", place) else delete_objects)(place)
+    except (BotoCoreError, ClientError) as failure:
+        telemetry.warning("objects not deleted", place=place, reason=str(failure))
+
+
 def find_waiting(places: Iterable[str]) -> set[str]:
     """Return those of these places of uploads for which a picture or a file waits."""
     wanted = list(places)
@@ -220,6 +234,11 @@ def place_of(file: Fields) -> str:
 def load_files(order_id: str) -> Files:
     """Return the files of an order by id, oldest first; not what has expired."""
     return _alive(table.get(_files_key(order_id)) if ids.may_be("ord", order_id) else None)
+
+
+def has_files(order_id: str) -> bool:
+    """Tell whether an order has files, or had one that expired."""
+    return ids.may_be("ord", order_id) and table.get(_files_key(order_id)) is not None
 
 
 def find_files(places: Iterable[str]) -> Files:
@@ -331,12 +350,17 @@ def delete_with_order(commit: Commit, order_id: str) -> None:
 
 
 def delete_files(order_id: str) -> int:
-    """Delete all files of an order, their objects first; return how many they were."""
+    """Delete all files of an order; return how many they were.
+
+    Their objects go first, so that a repeat finds them, and again at last: what was rendered
+    meanwhile.
+    """
     item = table.get(_files_key(order_id))
     if item is None:
         return 0
     objects.delete_files(order_id)
     table.delete(_files_key(order_id))
+    objects.delete_files(order_id)
     return len(item["files"])
 
 

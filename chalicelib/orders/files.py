@@ -107,12 +107,11 @@ def change_file(order_id: str, file_id: str, change: FileChange) -> Fields:
 
 
 def delete_file(order_id: str, file_id: str) -> None:
-    """Delete a file of an order: first its objects, then what is known of it, with an audit entry.
+    """Delete what is known of a file of an order, with an audit entry, and then its objects.
 
     Raise NotFound. Nothing is raised if another request was as fast.
     """
     order, file = store.get(order_id), get_file(order_id, file_id)
-    files.delete_objects(files.place_of(file))
 
     def remove_file(commit: Commit, known: Files) -> None:
         """Remove the file from `known`, which is then written, unless another request did.
@@ -123,6 +122,7 @@ def delete_file(order_id: str, file_id: str) -> None:
             _audit(commit, order, "file.deleted", file, None)
 
     files.rewrite_files(order_id, remove_file)
+    files.discard_objects(files.place_of(file))
 
 
 def _require_line(order: Order, file: Fields) -> None:

@@ -1020,10 +1020,10 @@ def delete(id: str, request: ChangeRequest) -> None:
     that was SHIPPED. The files' objects are deleted last. Emit order.deleted. Raise NotFound,
     PreconditionFailed.
     """
-    had = files.load_files(id)
+    had = files.has_files(id)
     _rewrite(id, lambda before, gone: None, request)
-    if had:  # what a crash leaves of them is swept weekly
-        files.delete_objects(id)
+    if had:
+        files.discard_objects(id)
 
 
 def require_order(commit: Commit, id: str) -> None:

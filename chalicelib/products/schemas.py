@@ -13,7 +13,7 @@ from pydantic_core import PydanticCustomError, PydanticKnownError
 from typing_extensions import TypeAliasType, TypedDict
 
 from chalicelib import listing, settings
-from chalicelib.files.model import PICTURE_ID, ImageSizes, check_picture_id
+from chalicelib.files.model import PICTURE_ID, ImageSizes, check_picture_id, is_address_of
 from chalicelib.listing import external_ids
 from chalicelib.listing.external_ids import ExternalId
 from chalicelib.schemas import (
@@ -319,8 +319,11 @@ def _check_web_address(value: str) -> str:
 
 
 def _require_address(value: str | None, info: ValidationInfo) -> str | None:
-    if value is None and not info.data.get("picture_id"):
+    picture_id = info.data.get("picture_id")
+    if value is None and not picture_id:
         raise PydanticKnownError("missing")
+    if value and picture_id and not is_address_of(picture_id, value):
+        raise ValueError("must be absent, or the address of the picture that pictureId names")
     return value
 
 

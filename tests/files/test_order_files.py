@@ -7,6 +7,7 @@ from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
 import pytest
+from botocore.exceptions import ClientError
 from PIL import Image
 
 from chalicelib import aws, settings
@@ -388,6 +389,65 @@ def test_what_is_kept_of_a_file_that_is_deleted_meanwhile_is_removed(
     assert darkroom.kept() == []
 
 
+@pytest.mark.parametrize("what", ["file", "order"])
+def test_nothing_stays_of_a_file_that_is_rendered_within_its_deletion(
+    darkroom: Darkroom, order: Order, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    """The worker has read the upload before, and stores all between two steps of the deletion."""
+    waiting = darkroom.attach(order, PHOTO)
+    darkroom.put(waiting, PHOTO)
+    upload = objects.read_upload(f"{order['id']}/{waiting['id']}")
+    own = objects.delete_files
+
+    def render_after(place: str) -> None:
+        own(place)
+        monkeypatch.setattr(objects, "read_upload", lambda place: upload)
+        darkroom.render(waiting)
+
+    monkeypatch.setattr(store, "delete_objects", render_after)
+    path = files_path(order, waiting) if what == "file" else f"{ORDERS}/{order['id']}"
+    assert darkroom.shop.delete(path).status == 200
+    assert darkroom.kept() == []
+    assert "file.ready" not in {event["event"] for event in darkroom.shop.events()}
+
+
+def test_a_deleted_order_takes_also_what_is_stored_of_an_expired_file(
+    darkroom: Darkroom, order: Order, after: Callable[..., None]
+) -> None:
+    waiting = darkroom.attach(order)
+    darkroom.put(waiting, DRAWING)
+    with dies_at(2, after=True), pytest.raises(Crash):
+        darkroom.render(waiting)
+    assert len(darkroom.kept()) == 1
+    after(days=1, seconds=1)
+    assert order.delete().status == 200
+    assert darkroom.kept() == []
+
+
+@pytest.mark.parametrize("what", ["file", "order"])
+def test_a_deletion_holds_though_s3_fails_and_the_weekly_look_ends_it(
+    darkroom: Darkroom,
+    order: Order,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    what: str,
+) -> None:
+    ready = darkroom.attached(order, PHOTO)
+    own = objects.delete_files
+
+    def fail(place: str) -> None:
+        raise ClientError({"Error": {"Code": "SlowDown"}}, "DeleteObject")
+
+    monkeypatch.setattr(store, "delete_objects", fail)
+    path = files_path(order, ready) if what == "file" else f"{ORDERS}/{order['id']}"
+    assert darkroom.shop.delete(path).json["deleted"] is True
+    assert darkroom.shop.get(path).status == darkroom.shop.delete(path).status == 404
+    assert "objects not deleted" in caplog.messages
+    monkeypatch.setattr(store, "delete_objects", own)
+    clean()
+    assert darkroom.kept() == []
+
+
 # --- Erasure --------------------------------------------------------------------------------------
 
 
@@ -422,6 +482,32 @@ def test_an_erasure_deletes_the_files_of_a_persons_orders(jobs: JobDesk) -> None
         assert gone not in text
     done = shop.read(f"/api/admin/audit?recordId={hers['id']}&action=file.updated")["data"]
     assert [change["after"] for entry in done for change in entry["changes"]] == [None]
+
+
+@pytest.mark.parametrize("step", ["is rendered", "fails"])
+def test_an_erasure_leaves_nothing_though_a_file_is_rendered_or_s3_fails_within_it(
+    jobs: JobDesk, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    aws.client("s3").delete_bucket(Bucket=settings.bucket())
+    darkroom = Darkroom(jobs.shop, jobs.dynamodb)
+    order = placed(jobs.shop)
+    darkroom.attached(order, PHOTO)
+    waiting = darkroom.attach(order, PHOTO)
+    darkroom.put(waiting, PHOTO)
+    upload = objects.read_upload(f"{order['id']}/{waiting['id']}")
+    own = objects.delete_files
+
+    def interrupt(place: str) -> None:
+        monkeypatch.setattr(objects, "delete_files", own)
+        if step == "fails":
+            raise Crash
+        own(place)
+        monkeypatch.setattr(objects, "read_upload", lambda place: upload)
+        darkroom.render(waiting)
+
+    monkeypatch.setattr(objects, "delete_files", interrupt)
+    erase(jobs, order["customer"])
+    assert darkroom.kept() == darkroom.files(order) == []
 
 
 def test_an_erasure_removes_mentions_from_files_of_an_order_that_is_anothers_now(

@@ -92,6 +92,21 @@ def test_a_repeated_announcement_is_one_picture(darkroom: Darkroom) -> None:
     assert first["id"] == again["id"]
 
 
+def test_a_repeated_announcement_of_a_deleted_picture_does_not_bring_its_file_back(
+    darkroom: Darkroom,
+) -> None:
+    new = {"name": "cup.jpg", "contentType": "image/jpeg", "bytes": len(RED)}
+    key = {"Idempotency-Key": "cup"}
+    gone = darkroom.shop.made(PICTURES, new, headers=key)
+    darkroom.put(gone, RED)
+    darkroom.render(gone)
+    assert darkroom.shop.delete(f"{PICTURES}/{gone['id']}").status == 200
+    assert darkroom.stored(settings.bucket()) == []
+    waiting = darkroom.shop.made(PICTURES, new, headers=key)
+    darkroom.render(waiting)  # as the sweep does
+    assert darkroom.read(waiting)["status"] == "WAITING" and darkroom.stored() == []
+
+
 def test_a_form_that_is_used_twice_never_shows_the_second_file(darkroom: Darkroom) -> None:
     shown = darkroom.uploaded(RED)
     waiting = {"upload": {"fields": {"key": f"uploads/{shown['id']}"}}}
@@ -191,6 +206,25 @@ def test_a_product_can_be_sent_back_as_it_was_read(darkroom: Darkroom) -> None:
     copy = darkroom.shop.made(PRODUCTS, {**cup, "slug": "a-copy"})
     darkroom.shop.delete(path)
     assert darkroom.shop.read(f"{PRODUCTS}/{copy['id']}")["images"] == cup["images"]
+
+
+def test_an_address_beside_a_picture_is_that_pictures(
+    darkroom: Darkroom, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown, other = darkroom.uploaded(RED), darkroom.uploaded(OTHER)
+    cup = darkroom.product(shown)
+    path, (image,) = f"{PRODUCTS}/{cup['id']}", cup["images"]
+    for url in ("https://elsewhere.example/new.jpg", other["sizes"]["large"]):
+        answer = darkroom.shop.put(path, {"images": [image, {**image, "url": url}]})
+        (error,) = answer.json["errors"]
+        assert (answer.status, error["field"], error["code"]) == (422, "images.1.url", "invalid")
+    for url in (None, *shown["sizes"].values()):
+        assert darkroom.shop.put(path, {"images": [{**image, "url": url}]}).json == cup
+    for base in ("https://cdn.example.com", "https://new.example.com"):  # each was read below one
+        monkeypatch.setenv("PICTURE_ADDRESS", base)
+        answer = darkroom.shop.put(path, {"images": [image]})
+        (image,) = answer.json["images"]
+        assert image["url"] == f"{base}/{shown['id']}/large.webp"
 
 
 @pytest.mark.parametrize("way", ["pictureId", "url"])
@@ -433,6 +467,25 @@ def test_what_was_rendered_of_a_picture_that_is_deleted_meanwhile_is_removed(
     monkeypatch.setattr(f"chalicelib.files.{module}.{at}", after_deletion)
     darkroom.render(waiting)
     assert darkroom.stored() == []
+
+
+def test_nothing_stays_of_a_picture_that_is_rendered_within_its_deletion(
+    darkroom: Darkroom, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The worker has read the upload before, and publishes between two steps of the deletion."""
+    waiting = darkroom.create(RED)
+    darkroom.put(waiting, RED)
+    upload, own = objects.read_upload(waiting["id"]), objects.delete_picture_files
+
+    def render_after(picture_id: str) -> None:
+        monkeypatch.setattr(objects, "delete_picture_files", own)
+        own(picture_id)
+        monkeypatch.setattr(objects, "read_upload", lambda place: upload)
+        darkroom.render(waiting)
+
+    monkeypatch.setattr(objects, "delete_picture_files", render_after)
+    assert darkroom.shop.delete(f"{PICTURES}/{waiting['id']}").status == 200
+    assert darkroom.stored() == darkroom.stored(settings.bucket()) == []
 
 
 def test_a_second_file_does_not_replace_the_first_that_is_being_rendered(
