@@ -260,7 +260,7 @@ export async function show(visit) {
       },
       h.div(
         { class: "head" },
-        button([`#${card.orderNumber} `, h.bdi(card.title), ` × ${number(toMake)}`], visit.once(open), { class: "quiet", "aria-describedby": isStaff && "board-keys" }),
+        button([h.bdi(card.title), ` × ${number(toMake)}`, h.span({ class: "soft small" }, ` #${card.orderNumber} `)], visit.once(open), { class: "quiet", "aria-describedby": isStaff && "board-keys" }),
         menu(
           [
             isStaff && stages.filter(({ id }) => id !== columnOf(card)).map((stage) => button(`Move to ${stage.name}`, () => move(card, stage))),

@@ -77,7 +77,7 @@ export async function loadChanges(visit, { orderId, title, revision, moves, stat
 export const signsOf = ({ blocked, missing, state, priority }) => [
   blocked && badge("FAILED", ["Blocked: ", h.bdi(blocked)]),
   state === "OPEN" && missing.length > 0 && badge("PENDING", "⚑ Details missing"),
-  priority !== PRIORITY && badge("", `Priority ${priority}`),
+  priority > PRIORITY && badge("", `Priority ${priority}`),
 ];
 
 const specified = ({ specification, missing }) =>
