@@ -154,7 +154,7 @@ def faulty_calls(desk: Desk, chance: random.Random) -> Iterator[None]:
     events = [client.meta.events for client in map(aws.client, ("s3", "sqs"))]
     names = ("before-call", "after-call")
     desk.dynamodb.faults = faults
-    calm = ("ReceiveMessage", "DeleteMessage", "ChangeMessageVisibility")
+    calm = ("ReceiveMessage", "DeleteMessage", "ChangeMessageVisibilityBatch")
 
     def hook(model: Any, **_: Any) -> None:
         if model.name not in calm:
