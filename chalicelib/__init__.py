@@ -26,5 +26,5 @@ Mechanisms:
   `threads`
 """
 
-__version__ = "1.0.0"
+__version__ = "1.1.0"
 """The release: of this package, and of its client (`clients/python`)."""
