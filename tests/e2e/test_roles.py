@@ -41,7 +41,6 @@ UNASKED = {
     (CHUNK, "s3:GetObject", "/imports/*"): "a copy's source is not recorded",
     (API, "s3:PutObject", "/uploads/*"): "a browser posts the form that the API has signed",
     (API, "s3:GetObject", "/files/*"): "a browser follows the address that the API has signed",
-    (COUNTS, "s3:DeleteObject", "/uploads/*"): "what a crash left of an order's files is older",
     (COUNTS, "dynamodb:DeleteItem", "*"): "a picture is deleted after 90 days without use",
     (COUNTS, "dynamodb:PutItem", "outbox"): "a picture is deleted after 90 days without use",
     (RENDER, "s3:PutObject", "/uploads/*"): "an upload whose event was lost: not on the tour",
