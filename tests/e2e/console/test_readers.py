@@ -73,9 +73,9 @@ def is_closed(address: str) -> bool:
 def offered(page: Page) -> dict[str, Any]:
     buttons = set(page.evaluate(BUTTONS)) - HARMLESS
     # A card of the board is looked at; a menu is opened, whose buttons are among these.
-    harmless = ("Clear ", "Show more", "#", "More: ", "Print ")
+    harmless = re.compile(r"Clear |Show more|More: |Print |.* × \d+ #\d+ ?$")
     return {
-        "buttons": {each for each in buttons if not each.startswith(harmless)},
+        "buttons": {each for each in buttons if not harmless.match(each)},
         "controls": page.evaluate(CONTROLS),
         "closed": [link for link in page.evaluate(LINKS) if is_closed(link)],
     }
