@@ -55,7 +55,7 @@ def scan_elsewhere(
 
 
 def has_lines(desk: Desk, lines: dict[str, str]) -> None:
-    expect(desk.page.locator(".order-lines .what > b")).to_have_text([*lines])
+    expect(desk.page.locator(".order-lines .what .named b")).to_have_text([*lines])
     for at, pieces in enumerate(lines.values()):
         expect(desk.page.locator("[name=quantity]").nth(at)).to_have_value(pieces)
 
@@ -77,7 +77,7 @@ def test_an_exact_sku_and_enter_adds_that_variant_also_50_milliseconds_apart(des
     desk.open("/orders/new")
     expect(desk.label("Find a product")).to_be_focused()
     desk.scan("LIN-SHIRT-BLU-XL")
-    expect(desk.page.locator(".order-lines .what > b")).to_have_text(
+    expect(desk.page.locator(".order-lines .what .named b")).to_have_text(
         ["Linen till shirt · Blue / XL"]
     )
     expect(desk.label("Find a product")).to_be_focused()
@@ -97,7 +97,7 @@ def test_scans_are_added_in_their_order_despite_late_answers(desk: Desk) -> None
     slowly(desk, 1.0, 0.1)
     for code in ("LIN-SHIRT-MOS-S", "LIN-SHIRT-BLU-3XL"):
         desk.scan(code)
-    expect(desk.page.locator(".order-lines .what > b")).to_have_text(
+    expect(desk.page.locator(".order-lines .what .named b")).to_have_text(
         ["Linen till shirt · Moss / S", "Linen till shirt · Blue / 3XL"]
     )
 
