@@ -7,6 +7,7 @@ what has other colours becomes sRGB.
 
 import io
 import re
+from collections.abc import Collection
 from contextlib import suppress
 from typing import Final, NamedTuple
 
@@ -56,20 +57,20 @@ class Rendered(NamedTuple):
     renditions: dict[str, bytes]
 
 
-def render_picture(data: bytes) -> Rendered:
-    """Return the renditions of an uploaded file. Raises NoPicture."""
+def render_picture(data: bytes, wanted: Collection[str] = tuple(SIZES)) -> Rendered:
+    """Return the renditions of an uploaded file, in the sizes that are wanted. Raises NoPicture."""
     if not _KNOWN.match(data):
         is_other = _REFUSED.match(_BEFORE_SVG.sub(b"", data[:1_000]))
         raise NoPicture(FileError.TYPE_NOT_ALLOWED if is_other else FileError.NOT_AN_IMAGE)
     try:
-        return _render(data)
+        return _render_known_type(data, wanted)
     except (NoPicture, MemoryError):
         raise
     except Exception:  # Pillow raises errors of many types
         raise NoPicture(FileError.DAMAGED) from None
 
 
-def _render(data: bytes) -> Rendered:
+def _render_known_type(data: bytes, wanted: Collection[str]) -> Rendered:
     sizes = sorted(SIZES.items(), key=lambda each: -each[1])
     largest = (sizes[0][1],) * 2
     with Image.open(io.BytesIO(data), formats=list(PICTURE_TYPES)) as opened:
@@ -90,7 +91,8 @@ def _render(data: bytes) -> Rendered:
     renditions = {}
     for name, longest in sizes:
         image.thumbnail((longest, longest), Image.Resampling.LANCZOS)
-        renditions[name] = _encode(image, profile)
+        if name in wanted:
+            renditions[name] = _encode(image, profile)
     return Rendered(PICTURE_TYPES[kind], width, height, renditions)
 
 

@@ -74,8 +74,7 @@ def _keep_file(place: str, data: bytes) -> None:
     found: dict[str, object] = {"kind": FileKind.FILE.value}
     if len(data) <= LARGEST_PICTURE:
         with suppress(images.NoPicture):
-            kind, width, height, every = images.render_picture(data)
-            renditions = {size: every[size] for size in FILE_SIZES}
+            kind, width, height, renditions = images.render_picture(data, FILE_SIZES)
             found = {"kind": FileKind.IMAGE.value, "contentType": kind}
             found |= {"width": width, "height": height}
     objects.store_file(place, data, renditions)
