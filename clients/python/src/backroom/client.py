@@ -28,7 +28,15 @@ from backroom.models import (
     Picture,
 )
 from backroom.operations import Operations
-from backroom.shared import RETRIES, CountingFile, Policy, RateLimit, Waiting, describe_file
+from backroom.shared import (
+    RETRIES,
+    CountingFile,
+    Policy,
+    RateLimit,
+    Waiting,
+    describe_file,
+    open_upload,
+)
 from backroom.transport import Transport
 
 Uploaded = TypeVar("Uploaded", Picture, File)
@@ -141,15 +149,13 @@ class Backroom(Operations):
         `POST /api/admin/products/import/uploads` has them. `on_sent` gets
         the bytes that have been sent so far.
         """
-        if isinstance(file, str | os.PathLike):
-            with open(file, "rb") as opened:
-                return self.import_products(opened, options, on_sent=on_sent)
-        own_name = Path(str(getattr(file, "name", "products.csv"))).name
-        upload: CreateImportUpload = {"fileName": own_name}
-        if options is not None:
-            upload = {**upload, **options}
-        made = self.prepare_upload(upload)
-        self._post_form(made["url"], made["fields"], file, upload["fileName"], on_sent)
+        with open_upload(file) as opened:
+            own_name = Path(str(getattr(opened, "name", "products.csv"))).name
+            upload: CreateImportUpload = {"fileName": own_name}
+            if options is not None:
+                upload = {**upload, **options}
+            made = self.prepare_upload(upload)
+            self._post_form(made, opened, upload["fileName"], on_sent)
         return str(made["jobId"])
 
     def upload_picture(
@@ -166,13 +172,10 @@ class Backroom(Operations):
         was opened with "rb" and can be rewound. `name`: for the shop; default: the file's. Raises
         BackroomError if it is no picture that can be shown, TimeoutError after `timeout` seconds.
         """
-        if isinstance(file, str | os.PathLike):
-            with open(file, "rb") as opened:
-                return self.upload_picture(opened, name=name, on_sent=on_sent, timeout=timeout)
-        new: CreatePicture = describe_file(file, name)
-        made = self.create_picture(new)
-        upload = made["upload"]
-        self._post_form(upload["url"], upload["fields"], file, new["name"], on_sent)
+        with open_upload(file) as opened:
+            new: CreatePicture = describe_file(opened, name)
+            made = self.create_picture(new)
+            self._post_form(made["upload"], opened, new["name"], on_sent)
         picture = self._until_ended(lambda: self.get_picture(made["id"]), timeout)
         if picture["status"] == "FAILED":
             raise errors.BackroomError(f"{new['name']} cannot be shown: {picture['error']}")
@@ -195,25 +198,14 @@ class Backroom(Operations):
         that it belongs to. `name`: default: the file's. Raises TimeoutError after `timeout`
         seconds.
         """
-        if isinstance(file, str | os.PathLike):
-            with open(file, "rb") as opened:
-                return self.upload_file(
-                    order_id,
-                    opened,
-                    line_item_id=line_item_id,
-                    note=note,
-                    name=name,
-                    on_sent=on_sent,
-                    timeout=timeout,
-                )
-        new: CreateFile = {
-            **describe_file(file, name),
-            "lineItemId": line_item_id,
-            "note": note,
-        }
-        made = self.create_file(order_id, new)
-        upload = made["upload"]
-        self._post_form(upload["url"], upload["fields"], file, new["name"], on_sent)
+        with open_upload(file) as opened:
+            new: CreateFile = {
+                **describe_file(opened, name),
+                "lineItemId": line_item_id,
+                "note": note,
+            }
+            made = self.create_file(order_id, new)
+            self._post_form(made["upload"], opened, new["name"], on_sent)
         return self._until_ended(lambda: self.get_file(order_id, made["id"]), timeout)
 
     def _until_ended(self, read: Callable[[], Uploaded], timeout: float) -> Uploaded:
@@ -230,21 +222,22 @@ class Backroom(Operations):
 
     def _post_form(
         self,
-        url: str,
-        fields: Mapping[str, object],
+        form: Mapping[str, Any],
         file: IO[bytes],
         name: str,
         on_sent: Callable[[int], None],
     ) -> None:
-        """Post a file to the storage from where it is, with the fields of its form."""
-        form = {str(name): str(value) for name, value in fields.items()}
+        """Post a file, from where it is, to the `url` of a form, with the form's `fields`."""
+        fields = {str(name): str(value) for name, value in form["fields"].items()}
         start = file.tell()
 
         def post() -> httpx.Response:
             file.seek(start)
             counted = cast("IO[bytes]", CountingFile(file, on_sent))
             whole = {"file": (name, counted, "application/octet-stream")}
-            return self._transport.http.post(url, data=form, files=whole, timeout=_FILE_TIMEOUT)
+            return self._transport.http.post(
+                form["url"], data=fields, files=whole, timeout=_FILE_TIMEOUT
+            )
 
         answer = self._send_with_retries(post)
         if not answer.is_success:

@@ -13,6 +13,7 @@ import re
 import time
 import uuid
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from datetime import date, datetime, timezone
 from decimal import Decimal
@@ -223,6 +224,11 @@ class CountingFile:
 
     def fileno(self) -> int:
         return self._file.fileno()
+
+
+def open_upload(file: str | os.PathLike[str] | IO[bytes]) -> AbstractContextManager[IO[bytes]]:
+    """Return a context manager of the file: it opens and closes a path; an open file stays open."""
+    return open(file, "rb") if isinstance(file, str | os.PathLike) else nullcontext(file)
 
 
 def describe_file(file: IO[bytes], name: str | None) -> CreatePicture:
