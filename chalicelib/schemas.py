@@ -7,7 +7,7 @@ nothing at run time, and `openapi.py` reads both.
 
 import re
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
@@ -220,6 +220,14 @@ def texts_of(shape: type) -> dict[str, str]:
     """Return the text of each member of a TypedDict that has one."""
     hints = get_type_hints(shape, include_extras=True)
     return {name: text for name, hint in hints.items() if (text := _text_of(hint))}
+
+
+def pick_members(record: Mapping[str, object], shape: type) -> dict[str, object]:
+    """Return the members of a record that a shape, a TypedDict, has.
+
+    The record may have more, but must have all of them.
+    """
+    return {name: record[name] for name in shape.__annotations__}
 
 
 def texts_as_in(shape: type) -> Callable[[type[T]], type[T]]:

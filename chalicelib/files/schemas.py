@@ -8,7 +8,17 @@ from pydantic import AfterValidator, Field, model_validator
 from typing_extensions import TypedDict
 
 from chalicelib.files.model import LARGEST_FILE, FileKind, FileStatus, UploadForm, check_bytes
-from chalicelib.schemas import SEEN, Absent, Maybe, Stripped, about, length, not_empty, null_is
+from chalicelib.schemas import (
+    SEEN,
+    Absent,
+    Maybe,
+    Stripped,
+    about,
+    length,
+    not_empty,
+    null_is,
+    texts_as_in,
+)
 
 ANY_TYPE: Final = "application/octet-stream"
 _NAME: Final = r"[a-z0-9][a-z0-9!#$&^_.+-]*"  # RFC 6838, section 4.2
@@ -63,19 +73,20 @@ class FilesOfOrder(TypedDict):
     data: Annotated[list[ShownFile], about("Files, oldest first.")]
 
 
+@texts_as_in(ShownFile)
 class AnnouncedFile(TypedDict):
     """A file, as its event carries it: without texts that may name a person."""
 
-    id: Annotated[str, about("Identifier, `fil_…`.")]
-    orderId: Annotated[str, about("Id of the order.")]
+    id: str
+    orderId: str
     orderNumber: Annotated[str, about("Number of the order.")]
     customerId: Annotated[str | None, about("The order's customer when the upload was asked for.")]
     lineItemId: Annotated[str | None, about("The line that it belongs to; null: the order.")]
-    contentType: Annotated[str, about("Media type: of an IMAGE by its content, else as sent.")]
-    bytes: Annotated[int, about("Size of the file.")]
+    contentType: str
+    bytes: int
     kind: Annotated[FileKind, about("By its content.")]
-    width: Annotated[int | None, about("Pixels of an IMAGE, upright.")]
-    height: Annotated[int | None, about("Pixels of an IMAGE, upright.")]
+    width: int | None
+    height: int | None
 
 
 class NewFile(Stripped):

@@ -31,7 +31,9 @@ from chalicelib.files.model import (
     Picture,
     show_picture,
 )
+from chalicelib.files.schemas import AnnouncedFile
 from chalicelib.problems import Busy, Conflict, Invalid, NotFound, Problem
+from chalicelib.schemas import pick_members
 from chalicelib.storage import outbox, table
 from chalicelib.storage.attributes import Fields, Item, Key
 from chalicelib.storage.commit import Commit
@@ -48,10 +50,6 @@ _WAITS: Final = Attr("status").eq(FileStatus.WAITING)
 LARGEST_FILES: Final = 100_000
 # What a file has while it is WAITING, and nobody sees.
 _OF_WAITING: Final = frozenset({"expiresAt", "etag", "claimedUntil", "orderNumber", "customerId"})
-_ANNOUNCED: Final = (
-    *("id", "orderId", "orderNumber", "customerId", "lineItemId", "contentType", "bytes"),
-    *("kind", "width", "height"),
-)
 _IS_READY: Final = Attr("status").eq(FileStatus.READY)
 
 
@@ -260,9 +258,14 @@ def _is_waiting(file: Fields) -> bool:
     return bool(file["status"] == FileStatus.WAITING)
 
 
+def _without_waiting(file: Fields) -> Fields:
+    """Return a file without the attributes of `_OF_WAITING`."""
+    return {name: value for name, value in file.items() if name not in _OF_WAITING}
+
+
 def show_file(file: Fields) -> dict[str, object]:
     """Return the shape of ShownFile, with new addresses if it is READY."""
-    shown = {name: file[name] for name in file.keys() - _OF_WAITING}
+    shown = _without_waiting(file)
     if _is_waiting(file):
         return {**shown, "urls": None, "expiresAt": None}
     is_image = file["kind"] == FileKind.IMAGE
@@ -274,11 +277,6 @@ def show_upload(file: Fields) -> dict[str, object]:
     """Return the shape of FileUpload: the file, and a form that uploads it."""
     form = objects.upload_form(place_of(file), int(file["bytes"]))
     return {**show_file(file), "upload": form}
-
-
-def announced_file(file: Fields) -> dict[str, object]:
-    """Return the shape of AnnouncedFile, of a file that becomes READY."""
-    return {name: file[name] for name in _ANNOUNCED}
 
 
 def rewrite_files(order_id: str, revise: Callable[[Commit, Files], T]) -> T:
@@ -323,8 +321,8 @@ def finish_file(place: str, **found: object) -> bool:
     def make_ready(commit: Commit, file: Fields) -> Fields:
         """Return the file that is READY, and announce it."""
         ready = {**file, **found, "status": FileStatus.READY.value}
-        commit.announce("file.ready", announced_file(ready))
-        return {name: value for name, value in ready.items() if name not in _OF_WAITING}
+        commit.announce("file.ready", pick_members(ready, AnnouncedFile))
+        return _without_waiting(ready)
 
     return _change_waiting(place, make_ready) is not None
 
@@ -381,4 +379,4 @@ def sample_event_data(event: str) -> dict[str, object]:
     names = {"id": "fil", "orderId": "ord", "customerId": "cus", "lineItemId": "li"}
     invented = {name: ids.new_id(prefix) for name, prefix in names.items()}
     file = {**invented, **found, "orderNumber": "1001", "bytes": 1_834_021, "height": 3024}
-    return announced_file(file)
+    return pick_members(file, AnnouncedFile)

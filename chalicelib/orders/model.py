@@ -39,6 +39,7 @@ from chalicelib.orders.schemas import (
 )
 from chalicelib.orders.stages import OrderWork
 from chalicelib.orders.transitions import BEFORE_SHIPPING
+from chalicelib.schemas import pick_members
 from chalicelib.storage.attributes import Fields, Item
 from chalicelib.values import metadata, money
 from chalicelib.values.addresses import Address
@@ -488,14 +489,6 @@ def show_preview(order: Order, *, registers: bool) -> dict[str, object]:
         "lineItems": [pick_members(line, PreviewedLine) for line in shown["lineItems"]],
         "payments": [pick_members(payment, PreviewedPayment) for payment in shown["payments"]],
     }
-
-
-def pick_members(record: Fields, shape: type) -> dict[str, object]:
-    """Return the members of a record that a shape, a TypedDict, names itself.
-
-    The record may have more, but must have all of them. Inherited members are not picked.
-    """
-    return {name: record[name] for name in shape.__annotations__}
 
 
 def show_transfer(transfer: Transfer) -> dict[str, object]:

@@ -17,7 +17,6 @@ from chalicelib.orders.model import (
     Order,
     StoredOrder,
     order_reference,
-    pick_members,
 )
 from chalicelib.orders.pieces import count_pieces
 from chalicelib.orders.room import room_for_work_deletions
@@ -38,6 +37,7 @@ from chalicelib.orders.stages import SETTINGS, LineWork, OrderWork, Stages, work
 from chalicelib.orders.transactions import compare_parts, write_parts
 from chalicelib.orders.transitions import BEFORE_SHIPPING, GIVES_BACK
 from chalicelib.problems import Conflict, Invalid, NotFound
+from chalicelib.schemas import pick_members
 from chalicelib.storage import table
 from chalicelib.storage.attributes import Fields, Item
 from chalicelib.storage.commit import COUNT_SHARDS, Commit

@@ -50,7 +50,6 @@ from chalicelib.orders.model import (
     Transaction,
     from_item,
     index_of,
-    pick_members,
     show_order,
     show_preview,
     show_shipment,
@@ -85,6 +84,7 @@ from chalicelib.orders.stages import SETTINGS, OrderWork, Stages, work_keys
 from chalicelib.problems import Busy, Invalid, NotFound, PreconditionFailed
 from chalicelib.products import store as products
 from chalicelib.products.model import Product
+from chalicelib.schemas import pick_members
 from chalicelib.storage import idempotency, outbox, table
 from chalicelib.storage.attributes import Item, Key
 from chalicelib.storage.commit import Commit
