@@ -3,7 +3,7 @@
 The rules: docs/production.md#work. All of it but the reading of settings is pure functions.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Final, cast
@@ -196,7 +196,7 @@ def follow_order(
             if cause is None and is_worked_on(after):
                 kept[id] = _new_work(work.stages)
             continue
-        if is_edited and old["startedAt"] and _differs_to_maker({**had[id]}, card_line):
+        if is_edited and old["startedAt"] and _is_made_otherwise(had[id], line):
             old = {**old, "revision": old["revision"] + 1}
         state, to_make = _state_of(old), Card(after, old, card_line).to_make
         if state is WorkState.OPEN and cause:
@@ -298,7 +298,7 @@ def has_more_to_make(order: Order, fields: StoredOrder) -> bool:
     return any(id in left and left[id].to_ship for id in open_lines(order))
 
 
-def _differs_to_maker(before: Fields, after: Fields) -> bool:
+def _is_made_otherwise(before: Mapping[str, object], after: Mapping[str, object]) -> bool:
     """Return whether two versions of a line differ in title, quantity or specification."""
     return any(before[name] != after[name] for name in _LOCKED)
 
@@ -315,7 +315,7 @@ def refuse_locked(order: Order, lines: Iterable[Fields]) -> None:
         work, after = works.get(before["id"]), has.get(before["id"])
         if work is None or not work["startedAt"] or _state_of(work) is WorkState.CANCELLED:
             continue
-        if after is None or not after["make"] or _differs_to_maker({**before}, after):
+        if after is None or not after["make"] or _is_made_otherwise(before, after):
             message = f"Work on {before['title']!r} has begun. Send unlock: true to change it."
             raise SpecLocked(message, lineItemId=before["id"], startedAt=work["startedAt"])
 
@@ -498,22 +498,22 @@ def work_events(before: Order | None, after: Order) -> Iterator[tuple[str, dict[
     """
     known = list_cards(before)
     for id, card in list_cards(after).items():
-        shown = _show_announced(card)
         if id not in known:
-            yield "work.created", shown
-        elif known[id].work != card.work or _hide_customer(
-            _show_announced(known[id])
-        ) != _hide_customer(shown):
-            yield "work.updated", shown
+            yield "work.created", _show_announced(card)
+        elif _has_changed(known[id], card):
+            yield "work.updated", _show_announced(card)
     produced_at = after.fields["producedAt"]
     if produced_at and not (before and before.fields["producedAt"]):
         reference = {**order_reference(after), "status": after.status}
         yield "order.produced", {**reference, "producedAt": produced_at}
 
 
-def _hide_customer(announced: Fields) -> Fields:
-    """Return a copy of a work event's data with `customerId` None."""
-    return {**announced, "customerId": None}
+def _has_changed(old: Card, new: Card) -> bool:
+    """Return whether work differs, or what its event shows of line and order but the customer."""
+    if old.work != new.work:
+        return True
+    before, after = ({**_show_announced(card), "customerId": None} for card in (old, new))
+    return before != after
 
 
 def _show_announced(card: Card) -> dict[str, object]:
