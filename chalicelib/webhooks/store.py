@@ -251,18 +251,20 @@ def note(id: str, changes: Mapping[str, object], when: Condition = table.present
     A dot in a name leads into an attribute. Its version and `updatedAt` stay, without an audit
     entry. Raises ConditionFailed if `when` does not hold, or the endpoint was deleted.
     """
-    removed = [name for name, value in changes.items() if value is None]
-    assigned = {name: value for name, value in changes.items() if value is not None}
-    table.update(key(id), assign=assigned, remove=removed, when=table.present & when)
+    table.update(key(id), **_split_changes(changes), when=table.present & when)
 
 
 def note_if(id: str, changes: Mapping[str, object], when: Condition) -> bool:
     """Write attributes as `note` does; return whether `when` held and the endpoint exists."""
-    try:
-        note(id, changes, when)
-    except table.ConditionFailed:
-        return False
-    return True
+    return table.update_if(key(id), table.present & when, **_split_changes(changes))
+
+
+def _split_changes(changes: Mapping[str, object]) -> dict[str, Any]:
+    """Return `assign` and `remove` of an update: a change to None removes the attribute."""
+    return {
+        "assign": {name: value for name, value in changes.items() if value is not None},
+        "remove": [name for name, value in changes.items() if value is None],
+    }
 
 
 def _write(
