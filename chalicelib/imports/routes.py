@@ -57,7 +57,8 @@ from chalicelib.values.compact_json import encode
 
 routes = Routes(__name__, "Imports")
 
-# What its query can say, it can say, too: the description adds the parameters.
+# Each parameter of the query is also accepted as a form field; `description/openapi.py` adds them
+# here.
 _FORM: Final = {
     "type": "object",
     "required": ["file"],
@@ -65,7 +66,7 @@ _FORM: Final = {
         "file": {"type": "string", "format": "binary", "description": "A CSV, up to 4.4 MB"}
     },
 }
-_FORM_FIELDS: Final = {"file", *(field.alias for field in ImportOptions.model_fields.values())}
+_FORM_FIELDS: Final = {field.alias for field in ImportOptions.model_fields.values()}
 
 
 def _show_listed(job: Job) -> dict[str, Any]:
