@@ -8,7 +8,6 @@ from chalicelib.bulk_edits import model as bulk_edits
 from chalicelib.customers import schemas as customers
 from chalicelib.events import model as events
 from chalicelib.files import model as files
-from chalicelib.files import store as file_store
 from chalicelib.imports import model as imports
 from chalicelib.listing import lists, menus, pages, search, shelf
 from chalicelib.orders import model as orders
@@ -69,7 +68,7 @@ LIMITS: Final = {
     "pixels of a side of a picture": files.LONGEST_SIDE,
     "bytes of a file of an order": files.LARGEST_FILE,
     "files of an order": files.MOST_FILES,
-    "bytes of their names and notes": file_store.LARGEST_FILES,
+    "bytes of their names and notes": files.LARGEST_METADATA,
     "external ids that one write of a product sets or clears": products.MOST_EXTERNAL_IDS,
     "variants of a product": product_schemas.MOST_VARIANTS,
     "bytes of its search words": listing.MOST_WORD_BYTES,

@@ -21,6 +21,8 @@ MOST_PIXELS: Final = 50_000_000
 LONGEST_SIDE: Final = 16_000  # pixels
 LARGEST_FILE: Final = 50 << 20  # bytes of a file of an order
 MOST_FILES: Final = 50  # of an order
+# Bytes of all files' metadata of an order, as JSON: each change of one file writes all of it.
+LARGEST_METADATA: Final = 100_000
 KEPT_SECONDS: Final = 86_400  # of a picture or a file that is not READY
 FILE_URL_SECONDS: Final = 600
 PICTURE_TYPES: Final = {"JPEG": "image/jpeg", "PNG": "image/png", "WEBP": "image/webp"}

@@ -2,14 +2,14 @@
 
 | bucket | key | |
 |---|---|---|
-| private | `uploads/<picture>`, `uploads/<order>/<file>` | uploads; a rule ends them after a day |
+| private | `uploads/<picture>`, `uploads/<order>/<file>` | uploads |
 | private | `pictures/<picture>` | the original of a picture that is READY |
 | private | `files/<order>/<file>/{original,small,large}` | a file of an order that is READY |
 | public | `<picture>/<size>.webp` | what browsers show |
 
-What follows `uploads/` is an upload's place, such as `pic_…` or `ord_…/fil_…`. Keys contain no text
-of clients. The original of a picture is written first and deleted last: a list of originals has
-each picture that anything is stored of.
+A lifecycle rule deletes uploads after a day. What follows `uploads/` is an upload's place, such as
+`pic_…` or `ord_…/fil_…`. Keys contain no text of clients. The original of a picture is written
+first and deleted last: a list of originals has each picture that anything is stored of.
 """
 
 from collections.abc import Iterator, Mapping
@@ -27,7 +27,7 @@ from chalicelib.files.model import (
     UploadForm,
     rendition_name,
 )
-from chalicelib.values import clock
+from chalicelib.values import clock, ids
 
 URL_SECONDS: Final = 3_600
 _UPLOADS: Final = "uploads/"
@@ -49,9 +49,14 @@ def place_of_key(key: str) -> str:
     return key.removeprefix(_UPLOADS)
 
 
+def is_picture(place: str) -> bool:
+    """Tell whether a place is that of a picture, and not of a file or all files of an order."""
+    return ids.may_be("pic", place)
+
+
 def upload_form(place: str, size: int) -> UploadForm:
     """Return a form with which anyone uploads a file of `size` bytes, for an hour."""
-    form = _s3().generate_presigned_post(
+    form = _get_s3().generate_presigned_post(
         Bucket=settings.bucket(),
         Key=_UPLOADS + place,
         Conditions=[["content-length-range", size, size]],
@@ -64,7 +69,7 @@ def upload_form(place: str, size: int) -> UploadForm:
 def read_upload(place: str) -> tuple[bytes, str]:
     """Return an uploaded file and its ETag. Raises UploadGone."""
     with aws.raising_if_gone(UploadGone):
-        reply = _s3().get_object(Bucket=settings.bucket(), Key=_UPLOADS + place)
+        reply = _get_s3().get_object(Bucket=settings.bucket(), Key=_UPLOADS + place)
     return reply["Body"].read(), str(reply["ETag"])
 
 
@@ -79,7 +84,7 @@ def repeat_upload(place: str) -> None:
     """Copy an upload onto itself, if it is still there: S3 then sends its event again."""
     bucket, key = settings.bucket(), _UPLOADS + place
     with suppress(UploadGone), aws.raising_if_gone(UploadGone):
-        _s3().copy_object(
+        _get_s3().copy_object(
             Bucket=bucket,
             Key=key,
             CopySource={"Bucket": bucket, "Key": key},
@@ -89,9 +94,9 @@ def repeat_upload(place: str) -> None:
 
 def publish_picture(picture_id: str, original: bytes, renditions: Mapping[str, bytes]) -> None:
     """Keep the original, then publish what was rendered of it: WebP by size."""
-    _s3().put_object(Bucket=settings.bucket(), Key=_ORIGINALS + picture_id, Body=original)
+    _get_s3().put_object(Bucket=settings.bucket(), Key=_ORIGINALS + picture_id, Body=original)
     for size, data in renditions.items():
-        _s3().put_object(
+        _get_s3().put_object(
             Bucket=settings.pictures_bucket(),
             Key=rendition_name(picture_id, size),
             Body=data,
@@ -103,9 +108,9 @@ def delete_picture_files(picture_id: str) -> None:
     """Take a picture off the web, and delete its upload and its original."""
     for size in SIZES:
         name = rendition_name(picture_id, size)
-        _s3().delete_object(Bucket=settings.pictures_bucket(), Key=name)
+        _get_s3().delete_object(Bucket=settings.pictures_bucket(), Key=name)
     for key in (_UPLOADS + picture_id, _ORIGINALS + picture_id):
-        _s3().delete_object(Bucket=settings.bucket(), Key=key)
+        _get_s3().delete_object(Bucket=settings.bucket(), Key=key)
 
 
 def list_originals() -> Iterator[str]:
@@ -120,14 +125,14 @@ def store_file(place: str, original: bytes, renditions: Mapping[str, bytes]) -> 
     """Store a file of an order, and what was rendered of it, WebP by size, if it is a picture."""
     for size, data in renditions.items():
         _put_file(f"{place}/{size}", data, ContentType=PUBLISHED["ContentType"])
-    # Also whoever finds another way to it gets a download.
+    # Stored as a download, too, in case it is read without a signed address.
     _put_file(
         f"{place}/original", original, ContentType=_DOWNLOADED, ContentDisposition="attachment"
     )
 
 
 def _put_file(name: str, data: bytes, **options: str) -> None:
-    _s3().put_object(Bucket=settings.bucket(), Key=_FILES + name, Body=data, **options)
+    _get_s3().put_object(Bucket=settings.bucket(), Key=_FILES + name, Body=data, **options)
 
 
 def file_urls(place: str, name: str, *, is_image: bool) -> dict[str, str | None]:
@@ -141,13 +146,15 @@ def file_urls(place: str, name: str, *, is_image: bool) -> dict[str, str | None]
         "ResponseContentType": _DOWNLOADED,
     }
     webp = {"ResponseContentType": PUBLISHED["ContentType"]}
-    shown = {size: _sign(f"{place}/{size}", **webp) if is_image else None for size in FILE_SIZES}
-    return {**shown, "original": _sign(f"{place}/original", **download)}
+    shown = {
+        size: _sign_address(f"{place}/{size}", **webp) if is_image else None for size in FILE_SIZES
+    }
+    return {**shown, "original": _sign_address(f"{place}/original", **download)}
 
 
-def _sign(name: str, **options: str) -> str:
+def _sign_address(name: str, **options: str) -> str:
     """Return an address of an object of an order's file that leads to it for ten minutes."""
-    address: str = _s3().generate_presigned_url(
+    address: str = _get_s3().generate_presigned_url(
         "get_object",
         Params={"Bucket": settings.bucket(), "Key": _FILES + name, **options},
         ExpiresIn=FILE_URL_SECONDS,
@@ -159,13 +166,13 @@ def delete_files(place: str) -> None:
     """Delete all objects of a file, `<order>/<file>`, or of all files of an order, `<order>`."""
     found = chain(_list_objects(f"{_FILES}{place}/"), _list_objects(_UPLOADS + place))
     for each in found:
-        _s3().delete_object(Bucket=settings.bucket(), Key=each["Key"])
+        _get_s3().delete_object(Bucket=settings.bucket(), Key=each["Key"])
 
 
 def list_files() -> Iterator[str]:
     """Yield the places, `<order>/<file>`, of all files of orders of which something is stored.
 
-    An object that somebody else put beside them is none.
+    Objects with other keys below `files/` are skipped.
     """
     names = (found["Key"].removeprefix(_FILES) for found in _list_objects(_FILES))
     places = (place for place, _ in groupby(names, lambda name: name.rpartition("/")[0]))
@@ -173,10 +180,10 @@ def list_files() -> Iterator[str]:
 
 
 def _list_objects(prefix: str) -> Iterator[dict[str, Any]]:
-    pages = _s3().get_paginator("list_objects_v2")
+    pages = _get_s3().get_paginator("list_objects_v2")
     for page in pages.paginate(Bucket=settings.bucket(), Prefix=prefix):
         yield from page.get("Contents", ())
 
 
-def _s3() -> Any:
+def _get_s3() -> Any:
     return aws.client("s3")

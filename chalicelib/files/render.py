@@ -44,7 +44,7 @@ def _render_upload(message: str) -> None:
     try:
         data, etag = objects.read_upload(place)
         if store.claim_upload(place, etag):
-            (_keep_file if "/" in place else _render_picture)(place, data)
+            (_render_picture if objects.is_picture(place) else _keep_file)(place, data)
     except objects.UploadGone:
         telemetry.warning("upload is gone", upload=place)
 

@@ -7,11 +7,12 @@
 
 WAITING becomes READY or FAILED once, and then stays; a file of an order never fails. What is not
 READY expires after a day. Its worker first claims it for the upload that it read (`etag`), so that
-a form that is used twice never shows a second file. A claim ends after the worker (`claimedUntil`):
-if it died, the sweep brings the file that is there now.
+a form that is used twice never shows a second file. A claim expires (`claimedUntil`) later than the
+worker's timeout. If the worker died, the sweep renders the upload that is there then.
 
-The files of an order are beside it: `render_file` may touch them, and no orders. They are created
-with the condition that the order exists, and end in the commit that deletes it.
+The files of an order have an item of their own, because `render_file` may write that, but no
+orders. They are created with the condition that the order exists, and end in the commit that
+deletes it.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -25,6 +26,7 @@ from chalicelib.files import objects
 from chalicelib.files.model import (
     FILE_URL_SECONDS,
     KEPT_SECONDS,
+    LARGEST_METADATA,
     FileKind,
     FileStatus,
     NewPicture,
@@ -46,9 +48,7 @@ T = TypeVar("T")
 
 _CLAIM_SECONDS: Final = 120  # `render_file` runs for 60
 _WAITS: Final = Attr("status").eq(FileStatus.WAITING)
-# Of the files of an order, which each change of one writes: bytes.
-LARGEST_FILES: Final = 100_000
-# What a file has while it is WAITING, and nobody sees.
+# Attributes that only a WAITING file has, and that the API does not show.
 _OF_WAITING: Final = frozenset({"expiresAt", "etag", "claimedUntil", "orderNumber", "customerId"})
 _IS_READY: Final = Attr("status").eq(FileStatus.READY)
 
@@ -68,8 +68,12 @@ def load_pictures(picture_ids: Iterable[str]) -> dict[str, Picture]:
     """Return those of these pictures that exist, by id; not what has expired."""
     items = table.batch_get(_picture_key(id) for id in picture_ids if ids.may_be("pic", id))
     now = clock.unix()
-    alive = (item for item in items.values() if item.get("expiresAt", now + 1) > now)
-    return {item["id"]: Picture(item) for item in alive}
+    return {item["id"]: Picture(item) for item in items.values() if not _has_expired(item, now)}
+
+
+def _has_expired(record: Fields, now: int) -> bool:
+    """Tell whether a picture or a file has expired; what is READY has no `expiresAt`."""
+    return bool(record.get("expiresAt", now + 1) <= now)
 
 
 # For other slices, which use this module alone.
@@ -183,7 +187,7 @@ def discard_objects(place: str) -> None:
     its last object. What S3 does not delete now is found by the weekly look.
     """
     try:
-        (delete_picture_files if ids.may_be("pic", place) else delete_objects)(place)
+        (delete_picture_files if objects.is_picture(place) else delete_objects)(place)
     except (BotoCoreError, ClientError) as failure:
         telemetry.warning("objects not deleted", place=place, reason=str(failure))
 
@@ -209,7 +213,7 @@ def claim_upload(place: str, etag: str) -> bool:
         is_free = file.get("etag", etag) == etag or file.get("claimedUntil", 0) <= now
         return {**file, **claim} if is_free else file
 
-    if "/" in place:
+    if not objects.is_picture(place):
         claimed = _change_waiting(place, add_claim)
         return claimed is not None and claimed["etag"] == etag
     own = Attr("etag").not_exists() | Attr("etag").eq(etag)
@@ -231,12 +235,17 @@ def place_of(file: Fields) -> str:
 
 def load_files(order_id: str) -> Files:
     """Return the files of an order by id, oldest first; not what has expired."""
-    return _alive(table.get(_files_key(order_id)) if ids.may_be("ord", order_id) else None)
+    return _drop_expired(_read_item(order_id))
 
 
 def has_files(order_id: str) -> bool:
     """Tell whether an order has files, or had one that expired."""
-    return ids.may_be("ord", order_id) and table.get(_files_key(order_id)) is not None
+    return _read_item(order_id) is not None
+
+
+def _read_item(order_id: str) -> Item | None:
+    """Return the item with the files of an order; None for none, or for what is no order's id."""
+    return table.get(_files_key(order_id)) if ids.may_be("ord", order_id) else None
 
 
 def find_files(places: Iterable[str]) -> Files:
@@ -244,14 +253,14 @@ def find_files(places: Iterable[str]) -> Files:
     wanted = {place for place in places if ids.may_be("ord", place)}
     orders = sorted({place.partition("/")[0] for place in wanted})
     items = table.batch_get(map(_files_key, orders)) if orders else {}
-    files = (file for item in items.values() for file in _alive(item).values())
+    files = (file for item in items.values() for file in _drop_expired(item).values())
     return {place: file for file in files if (place := place_of(file)) in wanted}
 
 
-def _alive(item: Item | None) -> Files:
+def _drop_expired(item: Item | None) -> Files:
+    """Return the files of an order that have not expired, by id, oldest first; {} for no item."""
     now, files = clock.unix(), item["files"] if item else {}
-    alive = {id: file for id, file in files.items() if file.get("expiresAt", now + 1) > now}
-    return dict(sorted(alive.items()))
+    return {id: file for id, file in sorted(files.items()) if not _has_expired(file, now)}
 
 
 def _is_waiting(file: Fields) -> bool:
@@ -286,11 +295,13 @@ def rewrite_files(order_id: str, revise: Callable[[Commit, Files], T]) -> T:
     it is called again after a concurrent change. If it changes none, nothing is written. Raises
     Busy.
     """
+    pk, sk = _files_key(order_id)
     for _ in deadline.attempts():
-        commit, item, (pk, sk) = Commit(), table.get(_files_key(order_id)), _files_key(order_id)
-        files = _alive(item)
+        commit, item = Commit(), table.get((pk, sk))
+        known = _drop_expired(item)
+        files = dict(known)
         done = revise(commit, files)
-        if files == _alive(item):
+        if files == known:
             return done
         version = int(item["version"]) if item else 0
         commit.put(
@@ -306,7 +317,7 @@ def put_file(files: Files, file: Fields) -> None:
     """Put a file among those of its order, or replace it. Raises Invalid if they grow too large."""
     before = _count_bytes(files)
     files[file["id"]] = file
-    if _count_bytes(files) > max(LARGEST_FILES, before):
+    if _count_bytes(files) > max(LARGEST_METADATA, before):
         message = "The names and notes of this order's files are too long together."
         raise Invalid(message, code="too_large")
 

@@ -203,7 +203,7 @@ def test_a_note_is_shortened_although_the_files_are_too_large(
 ) -> None:
     """As after a worker's claim, which needs some bytes too."""
     file = darkroom.attached(order, note="A ring of gold")
-    monkeypatch.setattr(store, "LARGEST_FILES", 10)
+    monkeypatch.setattr(store, "LARGEST_METADATA", 10)
     path = files_path(order, file)
     assert darkroom.shop.patch(path, {"note": "A ring"}).status == 200
     assert darkroom.shop.patch(path, {"note": "A ring too"}).json["code"] == "too_large"
