@@ -15,11 +15,12 @@ first and deleted last: a list of originals has each picture that anything is st
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime
+from functools import partial
 from itertools import chain, groupby
 from typing import Any, Final
 from urllib.parse import quote
 
-from chalicelib import aws, settings
+from chalicelib import aws, settings, threads
 from chalicelib.files.model import (
     FILE_SIZES,
     FILE_URL_SECONDS,
@@ -165,8 +166,8 @@ def _sign_address(name: str, **options: str) -> str:
 def delete_files(place: str) -> None:
     """Delete all objects of a file, `<order>/<file>`, or of all files of an order, `<order>`."""
     found = chain(_list_objects(f"{_FILES}{place}/"), _list_objects(_UPLOADS + place))
-    for each in found:
-        _get_s3().delete_object(Bucket=settings.bucket(), Key=each["Key"])
+    delete = partial(_get_s3().delete_object, Bucket=settings.bucket())
+    threads.run_together([partial(delete, Key=each["Key"]) for each in found])
 
 
 def list_files() -> Iterator[str]:
