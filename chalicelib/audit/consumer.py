@@ -36,7 +36,7 @@ def consume(batch: Sequence[Committed]) -> Work:
         drafts,
         entry_key,
         _commit_of,
-        keys_beside=_keys_of_persons,
+        other_keys_of=_keys_of_persons,
         per_commit=_PER_COMMIT,
         # So that the condition on a customer fails no other entry.
         is_alone=lambda draft: bool(draft["customers"]),

@@ -132,13 +132,13 @@ def get_mapping(name: str) -> dict[str, Any]:
 def delete_mapping(name: str) -> None:
     """Delete a saved mapping, with an audit entry. Raises NotFound.
 
-    Nothing is raised if another was as fast.
+    Nothing is raised if another request deleted it meanwhile.
     """
     before = get_mapping(name)
     commit = Commit()
     commit.delete(_key(name), when=table.present)
     commit.audit(outbox.audit_entry("mapping", name, before, show=dict, name=name))
-    commit.try_send()  # or another was as fast
+    commit.try_send()  # or another request deleted it meanwhile
 
 
 def forget(person: Person) -> int:

@@ -46,7 +46,7 @@ def consume(batch: Sequence[Committed]) -> Work:
     # One variant's next to each other: most transactions write its sum once.
     drafts.sort(key=lambda draft: (draft["variantId"], draft["id"]))
     yield from logs.write_entries(
-        drafts, entry_key, _commit_of, keys_beside=_keys_of_sum, per_commit=_PER_COMMIT
+        drafts, entry_key, _commit_of, other_keys_of=_keys_of_sum, per_commit=_PER_COMMIT
     )
 
 

@@ -8,7 +8,6 @@
   follows from payments and refunds), `payments`, `refunds`
 - the table: `store` (an order and its effects in one commit), `room` (what fits into that commit),
   `numbers`, `transactions`, `due` (the list of what is due), `carriers` (that the shop knows),
-  `shop_settings` (how those and the stages are replaced),
-  `files` (of an order, beside it), `sales` and `spending` (totals, and their comparison with the
-  orders)
+  `shop_settings` (how those and the stages are replaced), `files` (stored apart from the order),
+  `sales` and `spending` (totals, and their comparison with the orders)
 """

@@ -1,6 +1,6 @@
 """Files of an order: what requests do with them. What is stored of them: `files/store.py`.
 
-They are beside the order: its ETag and its events do not change.
+They are stored apart from the order: its ETag and its events do not change.
 """
 
 from chalicelib.files import store as files
@@ -75,7 +75,7 @@ def create_file(order_id: str, new: NewFile, by: str, id: str | None = None) -> 
             raise Invalid(message, code="too_many_files")
         files.put_file(known, file)
         store.require_order(commit, order_id)
-        _audit(commit, order, "file.created", None, file)
+        _add_audit_entry(commit, order, "file.created", None, file)
         return file
 
     return files.rewrite_files(order_id, add_file)
@@ -100,7 +100,7 @@ def change_file(order_id: str, file_id: str, change: FileChange) -> Fields:
             _require_line(order, after)
         if after != before:
             files.put_file(known, after)
-            _audit(commit, order, "file.updated", before, after)
+            _add_audit_entry(commit, order, "file.updated", before, after)
         return after
 
     return files.rewrite_files(order_id, apply_change)
@@ -109,7 +109,7 @@ def change_file(order_id: str, file_id: str, change: FileChange) -> Fields:
 def delete_file(order_id: str, file_id: str) -> None:
     """Delete what is known of a file of an order, with an audit entry, and then its objects.
 
-    Raise NotFound. Nothing is raised if another request was as fast.
+    Raise NotFound. Nothing is raised if another request deleted it meanwhile.
     """
     order, file = store.get(order_id), get_file(order_id, file_id)
 
@@ -119,7 +119,7 @@ def delete_file(order_id: str, file_id: str) -> None:
         The commit gets its audit entry.
         """
         if known.pop(file_id, None):
-            _audit(commit, order, "file.deleted", file, None)
+            _add_audit_entry(commit, order, "file.deleted", file, None)
 
     files.rewrite_files(order_id, remove_file)
     files.discard_objects(files.place_of(file))
@@ -132,7 +132,7 @@ def _require_line(order: Order, file: Fields) -> None:
         raise Invalid.field("lineItemId", "unknown_line", "is no line of this order")
 
 
-def _audit(
+def _add_audit_entry(
     commit: Commit, order: Order, action: str, before: Fields | None, after: Fields | None
 ) -> None:
     """Add to a commit the audit entry of a file that was created, changed or deleted.

@@ -327,7 +327,7 @@ class Commit:
         answer, with the same one. Raises the error of a failed condition, a ClientError that no
         repetition helps, and Busy at the usual deadline, or after conflicts from `conflicts_until`
         on (`time.monotonic`; None: the deadline), throttled 2.2 s later. It does not wait for
-        permission to write, nor for `underway`; it only tells it of throttles and of success.
+        permission to write, nor for `underway`; it only reports throttles and success to it.
         """
         self.raise_if_refused()
         call = self._build_call()

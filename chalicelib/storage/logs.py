@@ -62,7 +62,7 @@ def write_entries(
     key_of: Callable[[str], Key],
     commit_of: Callable[[Sequence[Draft], Found], Commit],
     *,
-    keys_beside: Callable[[Draft], Iterable[Key]] = lambda draft: (),
+    other_keys_of: Callable[[Draft], Iterable[Key]] = lambda draft: (),
     per_commit: int,
     is_alone: Callable[[Draft], bool] = lambda draft: False,
 ) -> Work:
@@ -70,21 +70,22 @@ def write_entries(
 
     It is a piece of work (`lockstep`): it yields what it reads and sends. `key_of`: returns the key
     of an entry by its id. `commit_of`: returns the commit of some drafts; it gets the items that
-    were read, and demands that they are unchanged, and that no entry is stored. `keys_beside`:
+    were read, and demands that they are unchanged, and that no entry is stored. `other_keys_of`:
     returns other keys to read for a draft. `is_alone`: tells whether a draft has a commit to
     itself.
 
     Drafts whose commit failed its condition are read and written again. Raises Busy after ten
     rounds, and any other failure of a commit at once.
     """
-    # A commit in the feed has all its entries, and one that is not has none, unless an earlier run
-    # died: then a condition fails, and the entries themselves are read.
+    # First only the commit's mark in the feed is read: if it is there, all entries are stored. If
+    # an earlier run died before it wrote the mark, `commit_of`'s condition fails, and the next
+    # round reads the entries.
     for attempt in range(_TRIES):
         if not drafts:
             return
         own = [key_of(draft["id"]) if attempt else draft["mark"] for draft in drafts]
-        beside = {key for draft in drafts for key in keys_beside(draft)}
-        found = (yield Need(beside.union(own))).items
+        other_keys = {key for draft in drafts for key in other_keys_of(draft)}
+        found = (yield Need(other_keys.union(own))).items
         missing = [draft for draft, key in zip(drafts, own, strict=True) if key not in found]
         groups = list(_group_drafts(missing, per_commit, is_alone))
         outcome = yield Need(commits=[commit_of(group, found) for group in groups])

@@ -59,14 +59,17 @@ class _Batch:
     health: list[tuple[str, bool]] = field(default_factory=list)
 
     def hide(self, record: _Record, seconds: int) -> None:
-        """Note that a message is to come again after so many seconds; SQS is told later."""
+        """Note that a message is to come again after so many seconds.
+
+        The visibility in SQS is changed later.
+        """
         self.again[record["messageId"]] = record["receiptHandle"], seconds
 
     def put_off(self, record: _Record) -> None:
         """Note that a message is to come again: after ten seconds, twice as long each time it came.
 
-        At most after _LONGEST_BACKOFF. So it becomes a dead letter only after hours. SQS is told
-        later.
+        At most after _LONGEST_BACKOFF. So it becomes a dead letter only after hours. The
+        visibility in SQS is changed later.
         """
         received = int(record["attributes"]["ApproximateReceiveCount"])
         self.hide(record, min(_LONGEST_BACKOFF, 5 * 2 ** min(received, 7)))
