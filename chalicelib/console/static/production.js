@@ -1,4 +1,4 @@
-import{$ as ae,D as Pe,Ia as Ce,Ja as Te,V as M,W as Ee,Z as Ie,aa as ne,g as K,k as ke,p as H,y as ve,z as Ne}from"./chunk-DVB7UKNN.js";import{A as ge,C as he,D as be,L as C,N as J,Q as A,V as we,W as ye,X as te,_ as I,a,aa as Oe,b as S,ca as Se,d as q,ea as $e,ja as xe,ka as Ae,ma as oe,na as Z,va as W,x as v,z as fe}from"./chunk-I32MF5SH.js";var De=`/* What the pages of production show, and the part of an order: loaded with their script. */
+import{$ as ae,D as Pe,Ia as Ce,Ja as Te,V as M,W as Ee,Z as Ie,aa as ne,g as K,k as ke,p as H,y as ve,z as Ne}from"./chunk-723AFW3C.js";import{A as ge,C as he,D as be,L as C,N as J,Q as A,V as we,W as ye,X as te,_ as I,a,aa as Oe,b as S,ca as Se,d as q,ea as $e,ja as xe,ka as Ae,ma as oe,na as Z,va as W,x as v,z as fe}from"./chunk-L6GIE6BP.js";var De=`/* What the pages of production show, and the part of an order: loaded with their script. */
 
 .board { display: grid; grid-auto-columns: minmax(13rem, 1fr); grid-auto-flow: column; gap: var(--s4); align-items: start; overflow-x: auto; }
 .board .empty { grid-column: 1 / -1; }

@@ -31,7 +31,6 @@ export function chooseBuyer({ visit, known, changed }) {
   let customer = known;
   let find = null;
   let typed = new Map(); // a new customer, while one is chosen
-  let fold = null;
   const node = h.div({ class: "stack even", "data-field": "customer" });
   draw();
 
@@ -54,7 +53,7 @@ export function chooseBuyer({ visit, known, changed }) {
       return;
     }
     find = customerFinder(visit, { label: "Find a customer", chosen: choose });
-    fold = h.details(
+    const fold = h.details(
       h.summary("New customer"),
       h.div(
         { class: "stack even" },
@@ -79,7 +78,8 @@ export function chooseBuyer({ visit, known, changed }) {
 
   // Shows what was entered of a new customer.
   function unfold() {
-    fold.open ||= [...fold.querySelectorAll("input")].some(({ value }) => value);
+    const fold = node.querySelector("details");
+    if (fold) fold.open ||= [...fold.querySelectorAll("input")].some(({ value }) => value);
   }
 
   // In the API's shape.

@@ -264,6 +264,20 @@ def test_an_order_that_was_begun_survives_a_reload_and_other_pages(desk: Desk) -
     expect(desk.page.locator("[name=quantity]")).to_have_count(0)
 
 
+def test_an_order_that_was_begun_for_a_known_customer_survives_a_reload(desk: Desk) -> None:
+    sku, _ = product(desk.api)
+    customer = desk.api.post("customers", {"email": f"{sku.lower()}@example.com"})
+    desk.open(f"/orders/new?customer={customer['id']}")
+    desk.scan(f"{sku}-S")
+    desk.total("$34.90")
+    desk.reload()
+    desk.heading("New order")
+    desk.total("$34.90")
+    expect(desk.page.locator("[data-field=customer]")).to_contain_text(customer["email"])
+    desk.page.keyboard.press("Control+Enter")
+    assert desk.placed_order()["customer"]["id"] == customer["id"]
+
+
 @pytest.mark.parametrize("viewport", [PHONE, WIDE])
 def test_the_till_is_one_page_and_on_a_phone_the_payment_follows_the_items(
     another: Callable[..., Desk], viewport: dict
