@@ -6,7 +6,7 @@
 //   common   what several of the following need
 //   lists, production, records, reports, stock, rest, search    each with its pages, loaded when one of them is opened
 //   dialogs  loaded when one of them is opened
-//   uploads  loaded when a file is chosen
+//   uploads  loaded with a product's page, for the files of an order, and at an import's upload
 //   story    loaded when a timeline of the audit log is drawn
 //
 // esbuild makes a chunk of the modules that the same scripts need. Every script but the first imports the start and

@@ -14,9 +14,9 @@ import { skeleton } from "./parts/page.js";
 
 const SKELETON_AFTER = 80; // milliseconds in which nothing was drawn
 const LISTS = ["customers", "orders", "products"];
-const PRODUCTION = ["due", "production", "stages"];
+const PRODUCTION = ["due", "production"];
 const RECORDS = ["customer", "new-order", "order"];
-const STOCK = ["carriers", "count", "counts", "low-stock", "product", "receive"];
+const STOCK = ["carriers", "count", "counts", "low-stock", "product", "receive", "stages"];
 
 let visit = null;
 

@@ -29,7 +29,8 @@ if (path) {
   preload(COMMON);
   if (/^(customers|orders|products)$/.test(path)) preload("lists.js");
   else if (/^(customers|orders)\/(new$|\w+_)/.test(path)) preload("records.js");
-  else if (/^products\//.test(path)) preload("stock.js");
-  else if (/^(production|orders\/due|settings\/production)$/.test(path)) preload("production.js");
+  else if (/^(products\/|settings\/(production|shipping)$)/.test(path)) preload("stock.js");
+  else if (/^(production|orders\/due)$/.test(path)) preload("production.js");
   else preload(path === "reports" ? "reports.js" : "rest.js");
+  if (/^products\/(new$|\w+_)/.test(path)) preload("uploads.js");
 }

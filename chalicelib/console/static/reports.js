@@ -1,4 +1,4 @@
-import{Ca as D,Da as oe,ma as te,p as G,z as Q}from"./chunk-723AFW3C.js";import{$ as J,E as K,G as W,I as $,L as V,Q as N,W as z,_ as x,a as c,b as k,d as w,ka as X,na as L,oa as Z,ta as ee,va as O,x as A,xa as re,y as H,ya as se,z as S,za as ne}from"./chunk-L6GIE6BP.js";var ce=`/* What reports have of their own. */
+import{Ca as D,Da as oe,ma as te,p as G,z as Q}from"./chunk-OR5GZJTP.js";import{$ as J,E as K,G as W,I as $,L as V,Q as N,W as z,_ as x,a as c,b as k,d as w,ka as X,na as L,oa as Z,ta as ee,va as O,x as A,xa as re,y as H,ya as se,z as S,za as ne}from"./chunk-IRFBR4GO.js";var ce=`/* What reports have of their own. */
 
 .filters.three { grid-template-columns: repeat(3, minmax(0, 1fr)); }
 .stack > .sum { margin-bottom: 0; }

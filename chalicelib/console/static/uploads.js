@@ -1,4 +1,4 @@
-import{$ as ve,D as Q,Y as V,aa as xe,z as ye}from"./chunk-723AFW3C.js";import{C as we,L as D,M as se,N as X,O as C,P as be,W as $,X as ie,_ as R,a as n,b as v,ca as le,d as E,f as J,m as fe,n as he,y as ge}from"./chunk-L6GIE6BP.js";var Te=`/* What a page with uploads shows, such as that of a product: loaded with their script. */
+import{$ as ve,D as Q,Y as V,aa as xe,z as ye}from"./chunk-OR5GZJTP.js";import{C as we,L as D,M as se,N as X,O as C,P as be,W as $,X as ie,_ as R,a as n,b as v,ca as le,d as E,f as J,m as fe,n as he,y as ge}from"./chunk-IRFBR4GO.js";var Te=`/* What a page with uploads shows, such as that of a product: loaded with their script. */
 
 .uploads:not(:has(li, .actions)) { display: none; }
 .uploads > :empty { display: none; }

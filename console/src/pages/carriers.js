@@ -4,6 +4,7 @@ import { h } from "../dom.js";
 import { form } from "../parts/form.js";
 import { card } from "../parts/page.js";
 import { rows } from "../parts/rows.js";
+import { saveSettings } from "../parts/settings.js";
 import { link } from "../router.js";
 
 const PATH = "admin/settings/shipping";
@@ -30,13 +31,7 @@ export async function show(visit) {
   visit.draw({ title: "Carriers", back: [link("/orders/shipments"), "Shipments"] }, card(null, node));
 
   async function save() {
-    try {
-      await visit.send("PUT", PATH, { body: { carriers: read() }, ifMatch: etag, success: "Saved." });
-    } catch (refusal) {
-      if (refusal.status === 412) throw new Error("Somebody else has changed the carriers meanwhile. Reload the page to see them.");
-      throw refusal;
-    }
-    visit.saved("carriers");
+    await saveSettings(visit, PATH, { name: "carriers", list: read(), etag });
     await show(visit);
   }
 }

@@ -4,6 +4,7 @@ import { button, h } from "../dom.js";
 import { field, form, values, wrong } from "../parts/form.js";
 import { icon } from "../parts/icon.js";
 import { card } from "../parts/page.js";
+import { saveSettings } from "../parts/settings.js";
 import { link } from "../router.js";
 
 const PATH = "admin/settings/production";
@@ -56,14 +57,12 @@ export async function show(visit) {
 
   async function save() {
     try {
-      await visit.send("PUT", PATH, { body: { stages: read() }, ifMatch: etag, success: "Saved." });
+      await saveSettings(visit, PATH, { name: "stages", list: read(), etag });
     } catch (refusal) {
-      if (refusal.status === 412) throw new Error("Somebody else has changed the stages meanwhile. Reload the page to see them.");
       const its = data.stages.find(({ id }) => id === refusal.body?.stage);
       if (refusal.code === "stage_in_use") throw wrong("stages", `${its?.name}: ${refusal.body.count} to be made are still there. Move them first.`);
       throw refusal;
     }
-    visit.saved("stages");
     await show(visit);
   }
 }

@@ -1,4 +1,4 @@
-// Rows that can be added and removed: variants, images. Many of them are found by a filter, and
+// Rows that can be added and removed: the variants and questions of a product, carriers. Many of them are found by a filter, and
 // drawn a page at a time.
 
 import { button, h, replace } from "../dom.js";

@@ -130,11 +130,21 @@ def test_a_cold_list_takes_less_than_3_seconds_of_a_slow_line(desk: Desk) -> Non
     assert rounds * ROUND_TRIP + size / BYTES_A_SECOND < 3, (rounds, size)
 
 
-def test_what_the_first_page_needs_is_asked_for_before_the_console_has_started(desk: Desk) -> None:
+@pytest.mark.parametrize(
+    ("address", "script"),
+    [
+        ("/products", "lists.js"),
+        ("/products/new", "uploads.js"),
+        ("/settings/shipping", "stock.js"),
+    ],
+)
+def test_what_the_first_page_needs_is_asked_for_before_the_console_has_started(
+    desk: Desk, address: str, script: str
+) -> None:
     for files in ("chunk-*.js", "console.css"):
         desk.page.route(f"**/{files}", lambda route: None)  # which never come
-    with desk.page.expect_request("**/lists.js"), desk.page.expect_request("**/admin/me"):
-        desk.page.goto(f"{desk.console_url}#/products", wait_until="commit")
+    with desk.page.expect_request(f"**/{script}"), desk.page.expect_request("**/admin/me"):
+        desk.page.goto(f"{desk.console_url}#{address}", wait_until="commit")
 
 
 def asked_together(desk: Desk, asked: list[Route]) -> list[Route]:
