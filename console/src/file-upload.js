@@ -6,7 +6,7 @@ import { postFile } from "./upload.js";
 const MOST_PIXELS = 6_000_000; // of what is sent, unless the original is wanted
 const QUALITY = 0.9;
 const LONGEST_NAME = 200;
-const SHOWN = ["image/jpeg", "image/png", "image/webp"];
+export const PICTURE_TYPES = ["image/jpeg", "image/png", "image/webp"]; // Safari makes a JPEG of a HEIC where these are asked for
 const REASONS = {
   damaged: "The file is damaged.",
   not_an_image: "The file is no picture.",
@@ -16,8 +16,8 @@ const REASONS = {
   type_not_allowed: "Choose a JPEG, PNG or WebP file.",
 };
 
-// Resolves to what is sent of a file: another picture, upright, if it has more than 6 megapixels or is of a kind that is not
-// shown. `preview`: a canvas that shows it.
+// Resolves to what is sent of a file: another picture, upright, if it has more than 6 megapixels or is not of PICTURE_TYPES.
+// `preview`: a canvas that shows it.
 export async function prepareImage(file, { isOriginal, preview }) {
   let bitmap = null;
   try {
@@ -27,13 +27,13 @@ export async function prepareImage(file, { isOriginal, preview }) {
   }
   const by = Math.sqrt(MOST_PIXELS / (bitmap.width * bitmap.height));
   drawPreview(preview, bitmap);
-  const isKept = isOriginal || (by >= 1 && SHOWN.includes(file.type));
-  const sent = isKept ? file : await encode(bitmap, Math.min(by, 1), file.type === "image/jpeg" ? file.type : "image/webp");
+  const isKept = isOriginal || (by >= 1 && PICTURE_TYPES.includes(file.type));
+  const sent = isKept ? file : await encodeImage(bitmap, Math.min(by, 1), file.type === "image/jpeg" ? file.type : "image/webp");
   bitmap.close();
   return sent;
 }
 
-function encode(bitmap, by, type) {
+function encodeImage(bitmap, by, type) {
   const canvas = new OffscreenCanvas(Math.round(bitmap.width * by), Math.round(bitmap.height * by));
   const context = canvas.getContext("2d");
   context.imageSmoothingQuality = "high";

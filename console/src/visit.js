@@ -174,8 +174,9 @@ export class Visit {
 
   // --- Waiting and listening ---------------------------------------------------------------------
 
+  // Among the options, a `signal` of `latest` ends it before the page is left.
   listen(target, type, listener, options) {
-    target.addEventListener(type, listener, { ...options, signal: this.signal });
+    target.addEventListener(type, listener, { signal: this.signal, ...options });
   }
 
   // Calls `work` when the user comes back to the tab, unless that would disturb unsaved input.

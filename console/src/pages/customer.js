@@ -18,7 +18,8 @@ import { buyer, nameOf, tagsOf } from "../parts/order.js";
 import { card, empty } from "../parts/page.js";
 import { differing } from "../parts/stale.js";
 import { create, Record } from "../parts/record.js";
-import { closeEdit, columns, editFold, figures, phoneLink } from "../parts/record-page.js";
+import { editFold, recordForm } from "../parts/record-form.js";
+import { drawColumns, drawFigures, phoneLink } from "../parts/record-page.js";
 import { table } from "../parts/table.js";
 import { trail } from "../parts/trail.js";
 import { again, link, rewrite } from "../router.js";
@@ -123,13 +124,13 @@ function page(visit, record, found, due) {
     },
     customer.erasedAt &&
       h.p({ class: "notice" }, "This customer was erased on ", date(customer.erasedAt), "."),
-    figures("Orders and money", [
+    drawFigures("Orders and money", [
       due.total > 0 && ["Due", owed(), "big warn"],
       ["Paid", money(customer.totalSpent), due.total > 0 ? "" : "big good"],
       ["Orders", h.a({ href: link("/orders", { customerId: customer.id }) }, number(customer.ordersCount))],
       found.data.length > 0 && ["Last order", date(found.data[0].orderDate)],
     ]),
-    columns(
+    drawColumns(
       [
         [2, orders()],
         [5, trail(visit, { customerId: customer.id })],
@@ -205,17 +206,8 @@ function page(visit, record, found, due) {
   }
 
   function identityForm() {
-    const node = form({
-      fields: fieldsOf(visit, customer),
-      submit: "Save",
-      save: async () => (await record.save()) && closeEdit(visit.root, record),
-    });
-    record.edits(node, () => read(values(node)));
-    const restore = record.draft(node);
-    showDraft = () => {
-      restore();
-      if (Object.keys(record.unsaved).length > 0) node.closest("details").open = true;
-    };
+    const [node, show] = recordForm(visit, record, fieldsOf(visit, customer), read);
+    showDraft = show;
     return node;
   }
 

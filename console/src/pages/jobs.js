@@ -11,14 +11,15 @@ import { customerLink } from "../parts/subject.js";
 import { link } from "../router.js";
 import { may } from "../session.js";
 
-// Each look at a report is a job: those that completed one after the other are one row, which has them as `runs`.
-function fold(jobs) {
+const isReport = ({ type, status }) => type === "report" && status === "COMPLETED";
+
+// Each look at a report is a job: several that completed one after the other are one row, which has them as `runs`.
+function foldReports(jobs) {
   const rows = [];
   for (const job of jobs) {
-    const isRun = job.type === "report" && job.status === "COMPLETED";
-    const { runs } = rows.at(-1) ?? {};
-    if (isRun && runs) runs.push(job);
-    else rows.push(isRun ? { ...job, runs: [job] } : job);
+    const last = rows.at(-1);
+    if (last && isReport(last) && isReport(job)) rows.splice(-1, 1, { ...last, runs: [...(last.runs ?? [last]), job] });
+    else rows.push(job);
   }
   return rows;
 }
@@ -51,12 +52,12 @@ export async function show(visit) {
     api: "admin/jobs",
     name: "job",
     cards: true,
-    fold,
+    fold: foldReports,
     columns: [
       {
         title: "Job",
         cell: (job) => {
-          if (job.runs?.length > 1) return drawRuns(job.runs);
+          if (job.runs) return drawRuns(job.runs);
           const isUndo = job.type === "undo" && !undone.has(job.id) && job.updated + job.deleted > 0;
           if (isUndo) undone.add(job.about.job);
           return [
@@ -69,7 +70,7 @@ export async function show(visit) {
       },
       {
         title: "Result",
-        cell: (job) => [drawState(job), !(job.runs?.length > 1) && h.div({ class: "soft small wide" }, doneInWords(job) ?? countsInWords(job))],
+        cell: (job) => [drawState(job), !job.runs && h.div({ class: "soft small wide" }, doneInWords(job) ?? countsInWords(job))],
         class: "top",
       },
       { title: "By", cell: ({ createdBy }) => h.bdi(createdBy ?? ""), class: "wide" },

@@ -12,7 +12,7 @@ import { deliveryTable } from "../parts/deliveries.js";
 import { editItems } from "../parts/edit-order.js";
 import { preloadDialogs } from "../parts/dialogs.js";
 import { filesCard } from "../parts/order-files.js";
-import { field, form, values } from "../parts/form.js";
+import { field } from "../parts/form.js";
 import { menu } from "../parts/menu.js";
 import { toast } from "../parts/notice.js";
 import { buyer, carrierOf, repOf, tagsOf } from "../parts/order.js";
@@ -20,7 +20,8 @@ import { storyOf } from "../parts/order-story.js";
 import { card, facts } from "../parts/page.js";
 import { moneyOf } from "../parts/payments.js";
 import { Record } from "../parts/record.js";
-import { closeEdit, columns, editFold, phoneLink } from "../parts/record-page.js";
+import { editFold, recordForm } from "../parts/record-form.js";
+import { drawColumns, phoneLink } from "../parts/record-page.js";
 import { shipmentsOf } from "../parts/shipments.js";
 import { table } from "../parts/table.js";
 import { timeline } from "../parts/timeline.js";
@@ -111,7 +112,7 @@ function page(visit, record, webhooks, files) {
     ),
     progress(),
     its.card(next?.work),
-    columns(
+    drawColumns(
       [
         [1, items()],
         [3, parcels.card()],
@@ -386,23 +387,15 @@ function page(visit, record, webhooks, files) {
       hint: "Separate with commas.",
       several: true,
     });
-    const node = form({
-      fields: [
-        plain("note", { rows: 3, wide: true }),
-        plain("dueOn", { label: "Promised for", type: "date", readonly: !EDITABLE.includes(order.status) }),
-        tags,
-        plain("trackingNumber"),
-        repField(visit, { value: order.salesRepId }),
-      ],
-      submit: "Save",
-      save: async () => (await record.save()) && closeEdit(visit.root, record),
-    });
-    record.edits(node, () => read(values(node)));
-    const restore = record.draft(node);
-    showDraft = () => {
-      restore();
-      if (Object.keys(record.unsaved).length > 0) node.closest("details").open = true;
-    };
+    const fields = [
+      plain("note", { rows: 3, wide: true }),
+      plain("dueOn", { label: "Promised for", type: "date", readonly: !EDITABLE.includes(order.status) }),
+      tags,
+      plain("trackingNumber"),
+      repField(visit, { value: order.salesRepId }),
+    ];
+    const [node, show] = recordForm(visit, record, fields, read);
+    showDraft = show;
     return node;
   }
 
@@ -423,8 +416,7 @@ function page(visit, record, webhooks, files) {
     return status === "SHIPPED" && parcels.mayShip ? parcels.ship() : moved({ status });
   }
 
-  // What is typed in Details is saved with the move. If someone else was first, the page shows the
-  // current order.
+  // Unsaved edits of the details are saved with the new status. After a conflict the page shows the current order.
   async function moved(body) {
     try {
       await record.act(body, `Order #${order.number}: ${statusWord(body.status).toLowerCase()}.`);

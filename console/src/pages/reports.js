@@ -7,7 +7,7 @@ import { bars, dayName, shares } from "../parts/bars.js";
 import { field, optionsOf } from "../parts/form.js";
 import { announce } from "../parts/notice.js";
 import { card, empty, skeleton } from "../parts/page.js";
-import { figures } from "../parts/record-page.js";
+import { drawFigures } from "../parts/record-page.js";
 import { days, reportOf } from "../parts/report.js";
 import { table } from "../parts/table.js";
 import { daysAgo } from "../parts/zone.js";
@@ -55,11 +55,12 @@ function listPeriods() {
   ];
 }
 
+const countDays = ({ from, to }) => (Date.parse(to) - Date.parse(from)) / DAY + 1;
+
 // As many days right before a period.
 function periodBefore({ from, to }) {
-  const days = (Date.parse(to) - Date.parse(from)) / DAY + 1;
-  const shift = (date) => new Date(Date.parse(date) - days * DAY).toISOString().slice(0, 10);
-  return { from: shift(from), to: shift(to), days };
+  const shift = (date) => new Date(Date.parse(date) - countDays({ from, to }) * DAY).toISOString().slice(0, 10);
+  return { from: shift(from), to: shift(to) };
 }
 
 // How files are written: as chosen last, else as this browser writes numbers.
@@ -146,21 +147,21 @@ export async function show(visit) {
     filters.querySelectorAll(".error").forEach((each) => replace(each));
     exporting.hidden = true;
     replace(result, skeleton());
-    return visit.fill(result, () => addUp(mine).catch(refuse));
+    return visit.fill(result, () => addUp(mine).catch(showRefusal));
   }
 
-  function request() {
+  function toRequest() {
     return { ...asked, costs: asked.type === "sales" && may("STAFF"), csv: csvStyle() };
   }
 
   async function addUp(mine) {
-    const job = await reportOf(visit, request(), mine);
+    const job = await reportOf(visit, toRequest(), mine);
     latest = job;
     const isEmpty = job.report.rows.length === 0;
     exporting.hidden = isEmpty;
     announce(plural(job.report.rows.length, "row"));
     const before = h.span(NO_SUM);
-    if (!isEmpty && job.about.type === "sales") compare(job.about, before, mine);
+    if (!isEmpty && job.about.type === "sales") showNetBefore(job.about, before, mine);
     return [
       isEmpty ? await drawNothing(job.about) : drawReport(job, before),
       h.p({ class: "soft small" }, CLOCKS[job.about.clock === "received" ? "received" : job.about.type], " Updated ", ago(job.completedAt), ". ", button("Refresh", load, { class: "small" })),
@@ -168,7 +169,7 @@ export async function show(visit) {
   }
 
   // The net of the days before, as soon as it is added up.
-  function compare(about, into, mine) {
+  function showNetBefore(about, into, mine) {
     const { from, to } = periodBefore(about);
     const show = ({ report }) => replace(into, money(report.totals.net));
     reportOf(visit, { type: "sales", by: "day", from, to }, mine).then(show, () => {}); // or no sum is shown
@@ -187,13 +188,13 @@ export async function show(visit) {
     const link = () => h.a({ class: "button main", href: latest.downloadUrl, download: "" }, "Download CSV");
     const onchange = ({ target }) => {
       localStorage.setItem(KEPT, target.value);
-      visit.fill(file, async () => ((latest = await reportOf(visit, request(), visit.signal)), link()));
+      visit.fill(file, async () => ((latest = await reportOf(visit, toRequest(), visit.signal)), link()));
     };
     const style = field({ name: "csv", label: "Number format", options: CSV, value: csvStyle(), onchange });
     visit.modal("Export report", [h.div({ class: "stack even" }, style, replace(file, link()))]);
   }
 
-  function refuse(refusal) {
+  function showRefusal(refusal) {
     const wrong = refusal.errors?.find((each) => filters.elements[each.field]);
     if (!wrong) throw refusal;
     replace(filters.elements[wrong.field].closest(".field").querySelector(".error"), wrong.message);
@@ -228,11 +229,11 @@ function drawReport({ report, about }, before) {
 function drawHeadline({ totals }, about, before) {
   const isPartial = totals.cost && totals.netWithCost !== totals.net;
   const figure = (name, is) => name in totals && totals[name] !== null && [titleOf(name), formatSum(totals, name), is];
-  const { days } = periodBefore(about);
+  const count = countDays(about);
   return [
-    figures("Totals", [
+    drawFigures("Totals", [
       figure("net", "big"),
-      about.type === "sales" && [days === 1 ? "The day before" : `The ${number(days)} days before`, before],
+      about.type === "sales" && [count === 1 ? "The day before" : `The ${number(count)} days before`, before],
       ...HEADLINES[about.type].map((name) => figure(name)),
     ]),
     isPartial &&
@@ -249,16 +250,16 @@ function drawHeadline({ totals }, about, before) {
 function drawSums(report, about) {
   const { rows, totals } = report;
   const into = h.div({ class: "stack tight" });
-  const isTold = (name) =>
+  const isShown = (name) =>
     about.type !== "sales" ||
     ALWAYS.includes(name) ||
     (Number(totals[name]) !== 0 && !(name === "netWithCost" && totals.netWithCost === totals.net));
-  draw(report.columns.filter(isTold));
+  draw(report.columns.filter(isShown));
   return into;
 
   function draw(names) {
     const left = report.columns.filter((name) => totals[name] !== null && !names.includes(name));
-    const missing = about.by === "day" && rows.length < periodBefore(about).days;
+    const missing = about.by === "day" && rows.length < countDays(about);
     const all = button("Show all columns", () => draw(report.columns), { class: "small" });
     replace(
       into,

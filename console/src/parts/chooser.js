@@ -1,15 +1,15 @@
 // Choosing files to upload: with a button, with the camera of a phone, or by dropping them anywhere on the page.
 
 import { button, h } from "../dom.js";
+import { PICTURE_TYPES } from "../file-upload.js";
 
-export const PICTURES = "image/jpeg,image/png,image/webp"; // Safari makes a JPEG of a HEIC for it
-
-// `take(files)` gets those that are chosen; `node`: where they are shown; they may be dropped while nothing is above it.
-export function chooser(visit, node, { name, accept = null, take }) {
-  for (const type of ["dragover", "dragleave", "drop"]) visit.listen(window, type, over);
+// `take(files)` gets those that are chosen. `types`: what the button offers; every file if absent. `node`: where they are
+// shown: files may be dropped while no dialog covers it, until `signal` aborts.
+export function chooser(visit, node, { name, types = null, take, signal = visit.signal }) {
+  for (const type of ["dragover", "dragleave", "drop"]) visit.listen(window, type, handleDrag, { signal });
   return [
-    choose(name, { multiple: true, accept }),
-    h.span({ class: "touch" }, choose("Take a photo", { accept: PICTURES, capture: "environment" })),
+    choose(name, { multiple: true, accept: types?.join() }),
+    h.span({ class: "touch" }, choose("Take a photo", { accept: PICTURE_TYPES.join(), capture: "environment" })),
   ];
 
   function choose(label, more) {
@@ -21,8 +21,8 @@ export function chooser(visit, node, { name, accept = null, take }) {
     return [input, button(label, () => input.click(), { class: "small" })];
   }
 
-  // The whole window takes files; otherwise one that is dropped beside the list would replace the page.
-  function over(event) {
+  // The whole window takes files; otherwise the browser would open a file that is dropped outside the list, and leave the page.
+  function handleDrag(event) {
     if (!event.dataTransfer.types.includes("Files")) return;
     event.preventDefault();
     const top = [...document.querySelectorAll("dialog[open]")].at(-1) ?? document.body;

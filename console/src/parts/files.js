@@ -3,21 +3,21 @@
 import { isLeft } from "../api.js";
 import { button, h, newKey, replace } from "../dom.js";
 import { dateTime } from "../format.js";
-import { chooser, originalBox, PICTURES } from "./chooser.js";
+import { chooser, originalBox } from "./chooser.js";
 import { dialogForm } from "./dialog-form.js";
 import { field } from "./form.js";
 import { announce } from "./notice.js";
 import { picture } from "./picture.js";
-import { differing } from "./stale.js";
+import { pickChanges } from "./stale.js";
 import { may } from "../session.js";
-import { prepareImage, sendFile } from "../file-upload.js";
+import { PICTURE_TYPES, prepareImage, sendFile } from "../file-upload.js";
 
 const PREVIEW = 160; // pixels
 const PAUSE = 5000; // milliseconds, after which what another tab has uploaded is looked at again
 
 // `orderId`: of the order. `lines()`: its lines, of which a file may be; or `lineItemId`, the one that it is about. `found`: the files, if they
-// were read. The node outlives each drawing of its page.
-export async function drawFiles(visit, orderId, { lines = () => [], lineItemId = null, found = null }) {
+// were read. `signal`: files are taken until it aborts. The node outlives each drawing of its page.
+export async function drawFiles(visit, orderId, { lines = () => [], lineItemId = null, found = null, signal = visit.signal }) {
   const path = `admin/orders/${encodeURIComponent(orderId)}/files`;
   const original = originalBox();
   const list = h.ul({ class: "files" });
@@ -26,7 +26,7 @@ export async function drawFiles(visit, orderId, { lines = () => [], lineItemId =
   let files = found ?? (await loadFiles());
   let turn = Promise.resolve();
   if (may("STAFF"))
-    node.append(h.div({ class: "actions" }, chooser(visit, node, { name: "Add files", take: addFiles }), original.node));
+    node.append(h.div({ class: "actions" }, chooser(visit, node, { name: "Add files", take: addFiles, signal }), original.node));
   visit.guard(`files ${lineItemId}`, () => sent.some(({ problem }) => !problem), "Files that are being uploaded will not be kept.");
   draw();
   return node;
@@ -76,7 +76,7 @@ export async function drawFiles(visit, orderId, { lines = () => [], lineItemId =
       extra: drop,
       async save(typed) {
         const wanted = { ...typed, note: typed.note.trim() || null, ...("lineItemId" in typed && { lineItemId: typed.lineItemId || null }) };
-        const body = Object.fromEntries(differing(file, { ...file, ...wanted }).map((each) => [each, wanted[each]]));
+        const body = pickChanges(file, wanted);
         if (Object.keys(body).length > 0) await visit.send("PATCH", `${path}/${id}`, { body, success: "Saved." });
         await reload();
       },
@@ -116,7 +116,7 @@ export async function drawFiles(visit, orderId, { lines = () => [], lineItemId =
     const { file, isOriginal, canvas, key, bar } = one;
     const tell = (bytes, total) => (bar.value = total ? bytes / total : 0);
     try {
-      const isPicture = PICTURES.split(",").includes(file.type);
+      const isPicture = PICTURE_TYPES.includes(file.type);
       one.blob ??= isPicture ? await prepareImage(file, { isOriginal, preview: canvas }) : file;
       await sendFile(path, one.blob, { name: file.name, lineItemId }, { key, tell, signal: visit.signal });
       sent.splice(sent.indexOf(one), 1);

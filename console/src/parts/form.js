@@ -107,21 +107,21 @@ export const wrong = (name, message) => Object.assign(new Error(message), { erro
 export const summary = (...content) => h.div({ role: "alert", class: "summary" }, content);
 
 // A form that keeps its input: nothing is cleared or redrawn on failure.
-// `save(values)` throws the API's Refusal. Without `may` it only shows what the fields hold.
+// `save(values)` throws the API's Refusal.
 // `kind`: how the button looks; "main" is for the page's next step.
-export function form({ fields, submit, save, notice, cancel, extra, may = true, kind = "main" }) {
+export function form({ fields, submit, save, notice, cancel, extra, kind = "main" }) {
   const button = h.button({ type: "submit", class: kind }, submit);
   const node = h.form(
     { novalidate: true, onsubmit: submitted },
     summary(notice && h.p({ class: "notice bad" }, notice)),
     h.div({ class: "fields" }, fields),
-    may && h.div({ class: "actions" }, button, cancel, extra),
+    h.div({ class: "actions" }, button, cancel, extra),
   );
   async function submitted(event) {
     event.preventDefault();
-    if (may) await saving(node, button, () => save(values(node)));
+    await saving(node, button, () => save(values(node)));
   }
-  return may ? node : locked(node);
+  return node;
 }
 
 // Makes the fields of a node read-only: their values can be selected and copied.

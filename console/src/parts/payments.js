@@ -5,7 +5,7 @@ import { date, money, words } from "../format.js";
 import { may } from "../session.js";
 import { withDialogs } from "./dialogs.js";
 import { mayClose } from "./order.js";
-import { figures } from "./record-page.js";
+import { drawFigures } from "./record-page.js";
 
 // `card(next)` draws the money, without the button of the step that the page offers as the next one.
 export function moneyOf(visit, record) {
@@ -42,7 +42,7 @@ export function moneyOf(visit, record) {
   // What is still to be paid, large; then what was.
   function moneyCard(next) {
     const figure = (name, amount, is) => [name, money(String(amount).replace("-", "")), is];
-    return figures(
+    return drawFigures(
       "Payments",
       [
         due !== 0 && figure(due > 0 ? "Due" : "Owed to the customer", order.balanceDue, "big warn"),

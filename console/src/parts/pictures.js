@@ -3,14 +3,14 @@
 import { isLeft } from "../api.js";
 import { button, h, newKey, replace } from "../dom.js";
 import { plural } from "../format.js";
-import { chooser, originalBox, PICTURES } from "./chooser.js";
+import { chooser, originalBox } from "./chooser.js";
 import { dialogForm } from "./dialog-form.js";
 import { field, wrong } from "./form.js";
 import { menu } from "./menu.js";
 import { announce, toast } from "./notice.js";
 import { picture } from "./picture.js";
 import { may } from "../session.js";
-import { prepareImage, sendFile } from "../file-upload.js";
+import { PICTURE_TYPES, prepareImage, sendFile } from "../file-upload.js";
 
 const MOST = 100;
 const HELD = 20_000; // milliseconds, after which a picture that is rendered lets the next one be sent
@@ -39,7 +39,7 @@ export function pictureList(visit) {
     node.append(
       h.div(
         { class: "actions" },
-        chooser(visit, node, { name: "Add pictures", accept: PICTURES, take: addFiles }),
+        chooser(visit, node, { name: "Add pictures", types: PICTURE_TYPES, take: addFiles }),
         button("Use another address", () => askForAddress(), { class: "small quiet" }),
         original.node,
       ),

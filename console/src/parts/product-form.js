@@ -10,7 +10,7 @@ import { REASONS } from "./low-stock.js";
 import { tagsOf } from "./order.js";
 import { card } from "./page.js";
 import { rows } from "./rows.js";
-import { differing } from "./stale.js";
+import { differing, pickChanges } from "./stale.js";
 import { PRODUCT_STATUSES } from "../facts.js";
 
 const BLANK = { status: "DRAFT", published: true, tags: [], variants: [], images: [], specification: [], seo: {} };
@@ -29,7 +29,10 @@ const TEXTS = [
 
 const MOST_MADE = 100; // variants of options
 const BETWEEN = " / "; // values in the title of a variant
+// Of the options that variants are made of.
 const ORDINALS = ["first", "second", "third"];
+const OPTION_NAMES = ["Size", "Colour", ""];
+const OPTION_HINTS = ["Separated with commas, such as S, M, L", "Such as Red, Blue. Blank: there is only one option."];
 const AMOUNTS = ["price", "compareAtPrice"];
 
 const orNull = (text) => (text === "" ? null : text);
@@ -92,23 +95,18 @@ export function productForm(product, images, visit = null) {
     const named = optionNames.querySelector("input");
     const names = named.value ? named.value.split(BETWEEN) : [];
     const had = valuesOfTitles(variants.read().map(({ typed }) => typed.title), names);
-    const values = (name, hint, label, at) => [
-      field({ name: `${name}Name`, label: `Name of the ${ORDINALS[at]} option`, value: names[at], placeholder: ["Size", "Colour", ""][at], maxlength: "40" }),
-      field({ name, label, hint, value: had[at]?.join(", ") }),
-    ];
-    const fields = [
-      values("first", "Separated with commas, such as S, M, L", "Values of the first option", 0),
-      values("second", "Such as Red, Blue. Blank: there is only one option.", "Values of the second option", 1),
-      values("third", null, "Values of a third option", 2),
-    ];
+    const fields = ORDINALS.flatMap((name, at) => [
+      field({ name: `${name}Name`, label: `Name of the ${name} option`, value: names[at], placeholder: OPTION_NAMES[at], maxlength: "40" }),
+      field({ name, label: `Values of ${at < 2 ? "the" : "a"} ${name} option`, hint: OPTION_HINTS[at], value: had[at]?.join(", ") }),
+    ]);
     dialogForm(visit, "Variants from options", {
       fields,
       submit: "Add variants",
       save(typed) {
-        const lists = ["first", "second", "third"].map((name) => tagsOf(typed[name])).filter((list) => list.length > 0);
+        const lists = ORDINALS.map((name) => tagsOf(typed[name])).filter((list) => list.length > 0);
         if (lists.length === 0) throw wrong("first", "is required");
-        const called = ["first", "second", "third"].map((name) => typed[`${name}Name`].replaceAll("/", " ").trim()).slice(0, lists.length);
-        named.value = called.some(Boolean) ? called.map((name, at) => name || `Option ${at + 1}`).join(BETWEEN) : "";
+        const newNames = ORDINALS.map((name) => typed[`${name}Name`].replaceAll("/", " ").trim()).slice(0, lists.length);
+        named.value = newNames.some(Boolean) ? newNames.map((name, at) => name || `Option ${at + 1}`).join(BETWEEN) : "";
         const titles = lists.reduce((all, list) => all.flatMap((one) => list.map((each) => [...one, each])), [[]]).map((parts) => parts.join(BETWEEN));
         if (titles.length > MOST_MADE) throw wrong("first", `would make ${titles.length} variants; at most ${MOST_MADE} at once`);
         const there = variants.read();
@@ -265,7 +263,7 @@ export function productForm(product, images, visit = null) {
 
 // Only what differs is sent, so an edit of the name never writes an old stock over a sale.
 export function changes(was, now) {
-  const sent = Object.fromEntries(differing(was, now).map((name) => [name, now[name]]));
+  const sent = pickChanges(was, now);
   if (sent.variants) {
     const known = new Map(was.variants.map((variant) => [variant.id, variant]));
     sent.variants = now.variants.map((variant) => {

@@ -5,7 +5,7 @@ import { h } from "../dom.js";
 import { draftOf, dropDraft } from "./draft.js";
 import { refused } from "./form.js";
 import { toast } from "./notice.js";
-import { differing, edited, has, overlap, whichStays } from "./stale.js";
+import { differing, edited, has, overlap, pickChanges, whichStays } from "./stale.js";
 import { held } from "./typed.js";
 
 const only = (names, of) => Object.fromEntries(names.map((name) => [name, of[name]]));
@@ -72,8 +72,7 @@ export class Record {
   // The edited fields that are not saved yet.
   get unsaved() {
     if (!this.#form) return {};
-    const mine = this.#mine;
-    return only(differing(this.#form.was, mine), mine);
+    return pickChanges(this.#form.was, this.#mine);
   }
 
   // Sends what is typed. Resolves to whether it was saved.

@@ -31,12 +31,12 @@ export function claimed(rows, was, now) {
 export const differing = (one, other) =>
   Object.keys(other).filter((name) => !same(one[name], other[name]));
 
+// The values of `now` that differ from what was before.
+export const pickChanges = (was, now) => Object.fromEntries(differing(was, now).map((name) => [name, now[name]]));
+
 // The record with what the user changed in its form. `first`: what the form held unchanged, which may
 // differ from the record: a tag with a comma is read back as two tags.
-export const edited = (was, first, typed) => ({
-  ...was,
-  ...Object.fromEntries(differing(first, typed).map((name) => [name, typed[name]])),
-});
+export const edited = (was, first, typed) => ({ ...was, ...pickChanges(first, typed) });
 
 // A record as single values: rows with an id, such as variants, are compared separately, so that a
 // price changed by one user and a stock changed by the other do not conflict.

@@ -3,14 +3,14 @@
 import { button, h } from "../dom.js";
 import { dateTime, exact, number, whole } from "../format.js";
 import { badge } from "./badge.js";
+import { dayName } from "./bars.js";
 import { repField } from "./choice.js";
 import { dialogForm } from "./dialog-form.js";
 import { loadUploads } from "./dialogs.js";
 import { field } from "./form.js";
 import { buyer, repOf } from "./order.js";
 import { facts } from "./page.js";
-import { differing, has } from "./stale.js";
-import { repWord } from "./words.js";
+import { differing, has, pickChanges } from "./stale.js";
 import { daysAgo } from "./zone.js";
 import { link } from "../router.js";
 import { may } from "../session.js";
@@ -18,17 +18,17 @@ import { may } from "../session.js";
 const MOST_TRIES = 5;
 const PRIORITY = 5; // of work about which nobody said anything
 const calendar = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeZone: "UTC" });
-const thisYear = new Intl.DateTimeFormat(undefined, { month: "short", day: "numeric", timeZone: "UTC" });
+const isLate = (day, isOpen) => isOpen && day < daysAgo(0);
 
 // A day of the shop: 2026-12-03. What is open is overdue from the day after on.
 export function dayWord(day, isOpen = true) {
   const today = daysAgo(0);
-  const word = isOpen && (day < today ? "Overdue since " : day === today && "today, ");
-  const form = day.slice(0, 4) === today.slice(0, 4) ? thisYear : calendar;
-  return h.span({ class: `day ${word ? "short" : ""}` }, word, h.time({ datetime: day }, form.format(new Date(day))));
+  const word = isLate(day, isOpen) ? "Overdue since " : isOpen && day === today && "today, ";
+  const text = day.slice(0, 4) === today.slice(0, 4) ? dayName(day) : calendar.format(new Date(day));
+  return h.span({ class: `day ${word ? "short" : ""}` }, word, h.time({ datetime: day }, text));
 }
 
-export const dueWord = (day, isOpen = true) => h.span(!(isOpen && day < daysAgo(0)) && "Promised for ", dayWord(day, isOpen));
+export const dueWord = (day, isOpen = true) => h.span(!isLate(day, isOpen) && "Promised for ", dayWord(day, isOpen));
 
 export const nameOf = ({ orderNumber, title }) => `#${orderNumber} ${title}`;
 const workOf = ({ orderId }) => `admin/orders/${encodeURIComponent(orderId)}/work`;
@@ -92,7 +92,8 @@ export async function openCard(visit, seen, stages, done) {
   const { now: card } = await load(visit, seen);
   const changes = await loadChanges(visit, card);
   const files = h.div();
-  visit.fill(files, async () => (await loadUploads()).drawFiles(visit, card.orderId, card));
+  const signal = visit.latest("files of a card"); // of which one is open at a time
+  visit.fill(files, async () => (await loadUploads()).drawFiles(visit, card.orderId, { lineItemId: card.lineItemId, signal }));
   const named = (id) => stages.find((stage) => stage.id === id)?.name ?? (id === card.stage.id ? card.stage.name : "another stage");
   const about = [
     facts([
@@ -140,8 +141,7 @@ export async function openCard(visit, seen, stages, done) {
     submit: "Save",
     extra: print,
     async save(typed) {
-      const wanted = read(typed);
-      const body = Object.fromEntries(differing(card, { ...card, ...wanted }).map((name) => [name, wanted[name]]));
+      const body = pickChanges(card, read(typed));
       if (Object.keys(body).length > 0) done(await changeWork(visit, card, body, "Saved."));
     },
   });
