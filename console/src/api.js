@@ -62,7 +62,7 @@ export async function reach(url, { signal, ...request }) {
   const isSent = navigator.onLine;
   const ends = [signal, AbortSignal.timeout(MOST_WAITED)].filter(Boolean);
   const { method, body = "" } = request;
-  const keepalive = method !== "GET" && body.length < MOST_KEPT; // a form has no length
+  const keepalive = method !== "GET" && typeof body === "string" && body.length < MOST_KEPT;
   try {
     return await fetch(url, { ...request, keepalive, signal: AbortSignal.any(ends) });
   } catch (error) {

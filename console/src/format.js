@@ -34,17 +34,17 @@ function time(formatted, iso) {
   return h.time({ datetime: iso, title }, formatted);
 }
 
-// The year is left out of a time of this year, but on paper.
-function renderer(style) {
+// The year is left out of a time of this year, unless `withYear`.
+function makeFormat(style) {
   const [short, full] = [inZone(style), inZone({ ...style, year: "numeric" })];
-  return (iso, isOnPaper) => {
+  return (iso, withYear) => {
     if (!iso) return NONE;
     const at = new Date(iso);
-    return time((!isOnPaper && year.format(at) === year.format() ? short : full).format(at), iso);
+    return time((!withYear && year.format(at) === year.format() ? short : full).format(at), iso);
   };
 }
-export const date = renderer(DAY);
-export const dateTime = renderer({ ...DAY, hour: "numeric", minute: "2-digit" });
+export const date = makeFormat(DAY);
+export const dateTime = makeFormat({ ...DAY, hour: "numeric", minute: "2-digit" });
 export const exact = (iso) => (iso ? time(precise.format(new Date(iso)), iso) : NONE);
 export const ago = (iso) => (iso ? time(distance(iso), iso) : NONE);
 

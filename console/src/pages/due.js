@@ -1,4 +1,4 @@
-// Open orders that have a day, the earliest first.
+// Open orders with a promised date, the earliest first.
 
 import { h } from "../dom.js";
 import { money, number } from "../format.js";
@@ -14,8 +14,8 @@ const DUE = [["", "Any day"], ["overdue", "Overdue"], ["today", "Today"], ["week
 const dayOf = ({ dueOn, lineItems }) =>
   dueOn ?? lineItems.filter((line) => line.toShip > 0 && line.dueOn).map((line) => line.dueOn).sort()[0];
 
-// What is still to ship, first what has a day.
-const wanted = ({ lineItems }) => {
+// What is still to ship: lines that have a day come first.
+const listToShip = ({ lineItems }) => {
   const [first, ...more] = lineItems.filter(({ toShip }) => toShip > 0).sort((one, other) => Boolean(other.dueOn) - Boolean(one.dueOn));
   return first && [h.bdi(first.title), ` × ${number(first.toShip)}`, more.length > 0 && h.span({ class: "soft" }, ` and ${number(more.length)} more`)];
 };
@@ -30,9 +30,9 @@ export async function show(visit) {
     filters: [{ name: "due", label: "Promised for", options: DUE }, { name: "from", type: "date", more: true }, { name: "to", type: "date", more: true }],
     columns: [
       { title: "Order", cell: ({ id, number }) => h.a({ class: "row", href: link(`/orders/${id}`) }, `#${number}`), class: "key under" },
-      { title: "Promised for", cell: (order) => dayOf(order) && dayWord(dayOf(order)), class: "beside" },
+      { title: "Promised for", cell: (order) => dayOf(order) && dayWord(dayOf(order)), class: "middle" },
       { title: "Customer", cell: ({ customer }) => buyer(customer), class: "first" },
-      { title: "To ship", cell: wanted, class: "wide" },
+      { title: "To ship", cell: listToShip, class: "wide" },
       { title: "Status", cell: ({ status }) => statusBadge(status), class: "last" },
       { title: "Total", cell: ({ total }) => money(total), class: "number money top" },
     ],

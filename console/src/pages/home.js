@@ -54,8 +54,9 @@ async function draw(visit) {
     failing.length > FIRST_FAILING &&
       leading(`${number(failing.length - FIRST_FAILING)} more`, "/settings/developer/webhooks"),
     trouble && h.p(h.a({ href: link("/settings/developer/deliveries", TROUBLE) }, `${trouble} failing`), " in the last 7 days"),
-  ];
-  const isCalm = needs.flat().every((each) => !each);
+  ]
+    .flat()
+    .filter(Boolean);
   const lowCount = few(shop.lowStock.length, isCut ? 0 : undefined);
   const lowCard = card(
     "Low stock",
@@ -66,7 +67,7 @@ async function draw(visit) {
     title: "Home",
     actions: may("STAFF") && !isNew && h.a({ class: "button main", href: link("/orders/new") }, "Create order"),
   };
-  const alarms = !isCalm && h.section({ class: "notice bad", "aria-label": "Needs someone" }, needs);
+  const alarms = needs.length > 0 && h.section({ class: "notice bad", "aria-label": "Needs someone" }, needs);
   // Until the first order there is nothing to count.
   const begin = may("STAFF") ? firstSteps() : empty("No orders yet", "The first order begins the sums of this page.");
   if (isNew) return visit.draw(top, h.div({ class: "stack" }, alarms, begin, low.length > 0 && lowCard));

@@ -56,7 +56,7 @@ export async function show(visit) {
       {
         title: "Date",
         cell: dateOrDue,
-        class: "wide beside",
+        class: "wide middle",
         sorts: ["", "orderDate"],
       },
       { title: "Customer", cell: ({ customer }) => buyer(customer), class: "first" },

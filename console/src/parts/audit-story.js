@@ -8,11 +8,11 @@ import { link } from "../router.js";
 import { isRecord, subjectLink } from "./subject.js";
 import { timeline } from "./timeline.js";
 
-const FEW = 3; // changes of one entry that are told
-const LONGEST = 60; // characters of a value that is told
+const FEW = 3; // changes of one entry that are shown
+const LONGEST = 60; // characters of a value that is shown
 const AMOUNTS = ["price", "compareAtPrice", "cost"];
 const GROUPS = { addresses: "Addresses", images: "Pictures", defaultAddressId: "Default address" };
-// Of an order on the page of its customer: what is told of a change beside its status.
+// Fields of an order that its customer's timeline names when they change, next to its status.
 const OF_AN_ORDER = ["note", "tags", "salesRepId", "trackingNumber", "dueOn", "shippingAddress", "billingAddress"];
 
 // The lines of a record and what is folded below them. `titles`: of variants, by id.
@@ -28,19 +28,20 @@ function everyField(entries) {
 }
 
 const nameOfActor = ({ keyName }) => keyName ?? "the operator";
+const jobLink = (id) => id && [" by a ", h.a({ href: link(`/jobs/${id}`) }, "job")];
+const lowerFirst = (text) => text.charAt(0).toLowerCase() + text.slice(1);
 const orderLink = ({ id, number }) => h.a({ href: link(`/orders/${id}`) }, `Order #${number}`);
 
 // --- Sentences ------------------------------------------------------------------------------------
 
 function describeEntry(entry, titles) {
   const { at, action, actor, jobId, record, request } = entry;
-  const job = jobId && [" by a ", h.a({ href: link(`/jobs/${jobId}`) }, "job")];
   const lines = request
     ? [`Refused: the key of ${nameOfActor(actor)} may not do this`]
     : record.type === "order"
       ? [[orderLink(record), describeOrderChange(entry)]]
       : describeRecordChange(action, entry.changes, titles);
-  return { at, by: nameOfActor(actor), lines: [[lines[0], job], ...lines.slice(1)] };
+  return { at, by: nameOfActor(actor), lines: [[lines[0], jobLink(jobId)], ...lines.slice(1)] };
 }
 
 // What an entry of an order says right after the order's number.
@@ -65,19 +66,18 @@ function describeOrderChange({ action, changes }) {
   const fields = [...new Set(changes.map(({ field }) => field.split(/[.[]/)[0]))].filter((name) => OF_AN_ORDER.includes(name));
   const others = fields.length > 0 && `${joinNames(fields.map(called))} changed`;
   if (status) return ` ${[moveWord(status), others].filter(Boolean).join(", ")}`;
-  return others ? `: ${others.charAt(0).toLowerCase()}${others.slice(1)}` : ` ${moveWord(action.split(".")[1].toUpperCase())}`;
+  return others ? `: ${lowerFirst(others)}` : ` ${moveWord(action.split(".")[1].toUpperCase())}`;
 }
 
 // The lines of an entry of a product or a customer.
 function describeRecordChange(action, changes, titles) {
   if (/\.(created|deleted|erased|merged)$/.test(action)) return [words(action.split(".")[1])];
-  const told = new Map(changes.map((change) => describeField(change, titles, changes)).filter(Boolean));
-  const lines = [...told.values()];
+  const lines = [...new Map(changes.map((change) => describeField(change, titles, changes))).values()];
   if (lines.length === 0) return ["Changed"];
   return lines.length > FEW + 1 ? [...lines.slice(0, FEW), `${plural(lines.length - FEW, "more change")}`] : lines;
 }
 
-// What one field says, with a key: fields of one part are told once.
+// What one field's change says, with a key: fields with the same key are shown as one line.
 function describeField({ field, before, after }, titles, all) {
   const [, name, id, part] = /^(\w+)(?:\[([^\]]*)\])?\.?(.*)$/.exec(field);
   if (name === "variants" && id) {
@@ -111,7 +111,7 @@ function phraseOf(field, name, before, after) {
 
 // Name, price and tags
 function joinNames(names) {
-  const [first, ...more] = names.map((name, at) => (at > 0 ? name.charAt(0).toLowerCase() + name.slice(1) : name));
+  const [first, ...more] = names.map((name, at) => (at > 0 ? lowerFirst(name) : name));
   return more.length > 0 ? `${[first, ...more.slice(0, -1)].join(", ")} and ${more.at(-1)}` : first;
 }
 
@@ -121,7 +121,7 @@ function describeFields({ at, action, actor, changes, jobId, record, request }) 
   const head = [
     h.b(request ? `Refused: ${request}` : actionWord(action)),
     record.type === "order" && [" ", orderLink(record)],
-    jobId && [" by a ", h.a({ href: link(`/jobs/${jobId}`) }, "job")],
+    jobLink(jobId),
   ];
   return { at, by: nameOfActor(actor), lines: [head, ...changes.filter(hasWord).map(changeOf)] };
 }
@@ -130,24 +130,24 @@ function describeFields({ at, action, actor, changes, jobId, record, request }) 
 const actionWord = (action) => words(action.replace(/^(order|product|customer)\./, "").replace(".", " "));
 
 const changeOf = ({ field, before, after }) =>
-  h.span({ class: "small" }, nameOf(field), ": ", value(field, before), " → ", value(field, after));
+  h.span({ class: "small" }, nameOf(field), ": ", drawValue(field, before), " → ", drawValue(field, after));
 
 // Ids of parts say nothing to a reader: "variants[var_1].price" → "Variants price". A record has a page: "customer.id" → "Customer".
 const nameOf = (field) => called(field.replaceAll(/\[[^\]]*\]|\.id$|(?<!external|salesRep)Id$/g, ""));
-const isPart = (told) => /^[a-z]{2,4}_[0-9A-Z]{26}/.test(told) && !isRecord(told);
+const isPart = (text) => /^[a-z]{2,4}_[0-9A-Z]{26}/.test(text) && !isRecord(text);
 const hasWord = ({ before, after }) => !isPart(before ?? after);
 
-function value(field, told) {
-  if (told === null || told === "" || told === "[]") return "–";
-  if (isRecord(told)) return subjectLink({ id: told, name: null });
-  if (/^\d{4}-\d\d-\d\dT.*Z$/.test(told)) return dateTime(told);
-  return h.bdi(/^\["/.test(told) ? (parseList(told)?.join(", ") ?? told) : valueWord(field, told));
+function drawValue(field, text) {
+  if (text === null || text === "" || text === "[]") return "–";
+  if (isRecord(text)) return subjectLink({ id: text, name: null });
+  if (/^\d{4}-\d\d-\d\dT.*Z$/.test(text)) return dateTime(text);
+  return h.bdi(/^\["/.test(text) ? (parseList(text)?.join(", ") ?? text) : valueWord(field, text));
 }
 
 // A list of texts; null: it was cut, or cleared.
-function parseList(told) {
+function parseList(text) {
   try {
-    return JSON.parse(told || "[]");
+    return JSON.parse(text || "[]");
   } catch {
     return null;
   }

@@ -11,10 +11,10 @@ export function preloadDialogs(visit) {
     visit.listen(visit.root, type, () => loadDialogs().catch(() => {}), { once: true });
 }
 
-const loadDialogs = async () => (loaded = await import("../dialogs.js").catch(explain));
+const loadDialogs = async () => (loaded = await import("../dialogs.js").catch(failToLoad));
 
-export const loadUploads = () => import("../uploads.js").catch(explain);
+export const loadUploads = () => import("../uploads.js").catch(failToLoad);
 
-export function explain() {
+export function failToLoad() {
   throw new Error("A part of the console could not be loaded. Check the connection and try again.");
 }

@@ -12,7 +12,7 @@ const KINDS = {
 };
 const kindOf = (id) => KINDS[id.slice(0, 4)] ?? [id];
 
-// A link to a customer, by name as soon as that is read. `word`: who it is, which stays for who was erased or merged.
+// A link to a customer, by name as soon as that is read. `word`: what is shown until then, and of a customer that was erased or merged.
 export function customerLink(visit, id, word) {
   const node = h.a({ class: "above-row", href: link(`/customers/${id}`) }, word);
   const path = `admin/customers/${encodeURIComponent(id)}`;

@@ -1,12 +1,12 @@
 // What happened to a record, from the audit log. How it is said is a script of its own.
 
 import { may } from "../session.js";
-import { explain } from "./dialogs.js";
+import { failToLoad } from "./dialogs.js";
 import { walked } from "./walked.js";
 
-const loadStory = () => import("../story.js").catch(explain);
+const loadStory = () => import("../story.js").catch(failToLoad);
 
-// `asked`: {recordId} or {customerId}, whose orders are told, too; `titles`: of variants, by id. Nothing for who may not read it.
+// `asked`: {recordId} or {customerId}, whose orders are shown too; `titles`: of variants, by id. Nothing for who may not read it.
 export const trail = (visit, asked, titles = {}) =>
   may("STAFF") && readAudit(visit, "Timeline", asked, async (entries) => (await loadStory()).drawStory(entries, titles));
 
