@@ -4,7 +4,7 @@ export const MOST_WAITED = 35_000; // milliseconds: API Gateway answers within 2
 export const KEY = "backroom-key"; // in sessionStorage
 
 const key = sessionStorage.getItem(KEY);
-let me = key && fetch(new URL("api/admin/me", document.baseURI), {
+let me = key && fetch("api/admin/me", {
   headers: { Authorization: `Bearer ${key}` },
   cache: "no-store",
   signal: AbortSignal.timeout(MOST_WAITED),
@@ -19,7 +19,7 @@ export function taken() {
 }
 
 function preload(script) {
-  const href = new URL(script, import.meta.url).href;
+  const href = new URL(script, import.meta.url);
   document.head.append(Object.assign(document.createElement("link"), { rel: "modulepreload", href }));
 }
 
@@ -28,9 +28,10 @@ const path = location.hash.slice(2).split("?")[0];
 if (path) {
   preload(COMMON);
   if (/^(customers|orders|products)$/.test(path)) preload("lists.js");
-  else if (/^(customers|orders)\/(new$|\w+_)/.test(path)) preload("records.js");
-  else if (/^(products\/|settings\/(production|shipping)$)/.test(path)) preload("stock.js");
-  else if (/^(production|orders\/due)$/.test(path)) preload("production.js");
+  else if (/^(customers|orders)\/(new|\w+_)/.test(path)) preload("records.js");
+  else if (/^(products\/|settings\/(production|shipping))/.test(path)) {
+    preload("stock.js");
+    if (/\/(new|prod_)/.test(path)) preload("uploads.js");
+  } else if (/^(production|orders\/due)$/.test(path)) preload("production.js");
   else preload(path === "reports" ? "reports.js" : "rest.js");
-  if (/^products\/(new$|\w+_)/.test(path)) preload("uploads.js");
 }
