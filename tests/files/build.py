@@ -2,15 +2,19 @@
 
 import io
 import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import ModuleType
 from typing import Any
 
+import pytest
 from PIL import Image, ImageCms
 
 import app
 from chalicelib import aws, settings
 from tests.orders.build import ORDERS
-from tests.support.dynamodb_double import Double
-from tests.support.shop import Shop
+from tests.support.dynamodb_double import Crash, Double
+from tests.support.shop import Answer, Shop
 
 PICTURES = "/api/admin/pictures"
 PRODUCTS = "/api/admin/products"
@@ -44,6 +48,51 @@ def p3_profile() -> bytes:
     """A colour profile of RGB that is not sRGB: its reds are elsewhere."""
     profile = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
     return profile.replace(b"sRGB built-in", b"P3 of a phone")
+
+
+def run_weekly_look() -> None:
+    """Does what the weekly rule does."""
+    app.check_counts({"sweep": "pictures"}, None)
+
+
+@contextmanager
+def dies_at(nth: int, *, after: bool) -> Iterator[None]:
+    """The function dies at its nth call to S3, before or after it took effect."""
+    left = [nth]
+
+    def die(**_: Any) -> None:
+        left[0] -= 1
+        if left[0] == 0:
+            raise Crash
+
+    client = aws.client("s3")
+    name = "after-call.s3" if after else "before-call.s3"
+    client.meta.events.register(name, die)
+    yield
+    client.meta.events.unregister(name, die)
+
+
+def act_at(
+    monkeypatch: pytest.MonkeyPatch,
+    module: ModuleType,
+    name: str,
+    action: Callable[[], object],
+    *,
+    after: bool = True,
+) -> None:
+    """Calls `action` once, after the next call of a function of the module, or before it."""
+    own = getattr(module, name)
+
+    def act(*given: Any) -> Any:
+        monkeypatch.setattr(module, name, own)
+        if not after:
+            action()
+        done = own(*given)
+        if after:
+            action()
+        return done
+
+    monkeypatch.setattr(module, name, act)
 
 
 class Darkroom:
@@ -82,13 +131,16 @@ class Darkroom:
 
     def attached(self, order: Any, data: bytes = b"0\nSECTION", **fields: Any) -> Any:
         """A file of an order that is READY."""
-        waiting = self.attach(order, data, **fields)
-        self.put(waiting, data)
-        self.render(waiting)
-        return self.file(waiting)
+        return self.finished(self.attach(order, data, **fields), data)
 
-    def file(self, file: Any) -> Any:
-        return self.shop.read(f"{ORDERS}/{file['orderId']}/files/{file['id']}")
+    def post_file(
+        self, order: Any, key: str = "", headers: dict[str, str] | None = None, **fields: Any
+    ) -> Answer:
+        """The answer to the announcement of a file of an order."""
+        new = {"name": "ring.dxf", "bytes": 9, **fields}
+        path = f"{ORDERS}/{order['id']}/files"
+        answer: Answer = self.shop.post(path, new, key=key, headers=headers)
+        return answer
 
     def files(self, order: Any) -> Any:
         return self.shop.read(f"{ORDERS}/{order['id']}/files")["data"]
@@ -100,13 +152,18 @@ class Darkroom:
 
     def uploaded(self, data: bytes, **fields: Any) -> Any:
         """A picture, after its file was rendered or refused."""
-        waiting = self.create(data, **fields)
+        return self.finished(self.create(data, **fields), data)
+
+    def finished(self, waiting: Any, data: bytes) -> Any:
+        """A picture or a file of an order, after this upload was rendered or refused."""
         self.put(waiting, data)
         self.render(waiting)
         return self.read(waiting)
 
-    def read(self, picture: Any) -> Any:
-        return self.shop.read(f"{PICTURES}/{picture['id']}")
+    def read(self, one: Any) -> Any:
+        """A picture or a file of an order, as it is now."""
+        place = f"{ORDERS}/{one['orderId']}/files" if "orderId" in one else PICTURES
+        return self.shop.read(f"{place}/{one['id']}")
 
     def product(self, *pictures: Any, **fields: Any) -> Any:
         images = [{"pictureId": picture["id"]} for picture in pictures]

@@ -3,9 +3,12 @@ from datetime import timedelta
 
 import pytest
 
+from chalicelib import settings
+from chalicelib.aws import client
 from chalicelib.values import clock
 from tests.files.build import Darkroom
 from tests.support.dynamodb_double import Double
+from tests.support.job_desk import JobDesk
 from tests.support.shop import Shop
 
 
@@ -13,6 +16,13 @@ from tests.support.shop import Shop
 def darkroom(aws: Double, shop: Shop, monkeypatch: pytest.MonkeyPatch) -> Darkroom:
     monkeypatch.setattr("time.sleep", lambda seconds: None)
     return Darkroom(shop, aws)
+
+
+@pytest.fixture
+def studio(jobs: JobDesk) -> Darkroom:
+    """A shop with pictures, jobs and imports."""
+    client("s3").delete_bucket(Bucket=settings.bucket())  # which a Darkroom makes
+    return Darkroom(jobs.shop, jobs.dynamodb)
 
 
 @pytest.fixture

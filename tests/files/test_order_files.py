@@ -1,8 +1,8 @@
 """Files of orders: uploaded once, seen by the shop alone, gone with their order."""
 
 import io
-import json
 from collections.abc import Callable
+from types import ModuleType
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
@@ -10,10 +10,10 @@ import pytest
 from botocore.exceptions import ClientError
 from PIL import Image
 
-from chalicelib import aws, settings
+from chalicelib import settings
 from chalicelib.files import objects, store
-from tests.files.build import Darkroom, picture
-from tests.files.test_pictures import clean, dies_at
+from tests.audit.build import traced
+from tests.files.build import Darkroom, act_at, dies_at, picture, run_weekly_look
 from tests.orders.build import ORDERS, Order, at_once, line, placed, variant
 from tests.stock.build import fanned_out
 from tests.support.dynamodb_double import Crash
@@ -36,7 +36,7 @@ def files_path(order: Any, file: Any = None) -> str:
     return f"{below}/{file['id']}" if file else below
 
 
-def signed(address: str) -> tuple[str, dict[str, str]]:
+def parse_address(address: str) -> tuple[str, dict[str, str]]:
     """The key of S3 to which a signed address leads, and its query."""
     parts = urlsplit(address)
     query = {name: values[0] for name, values in parse_qs(parts.query).items()}
@@ -55,7 +55,7 @@ def test_a_photo_waits_for_its_file_and_is_ready_with_previews(
     assert (waiting["status"], waiting["kind"], waiting["urls"]) == ("WAITING", None, None)
     darkroom.put(waiting, PHOTO)
     darkroom.render(waiting)
-    ready = darkroom.file(waiting)
+    ready = darkroom.read(waiting)
     assert {name: ready[name] for name in more} == more
     assert (ready["status"], ready["kind"], ready["contentType"]) == (
         "READY",
@@ -64,7 +64,7 @@ def test_a_photo_waits_for_its_file_and_is_ready_with_previews(
     )
     assert (ready["width"], ready["height"]) == (640, 480)
     for size, longest in (("small", 160), ("large", 640)):
-        key, query = signed(ready["urls"][size])
+        key, query = parse_address(ready["urls"][size])
         assert query["X-Amz-Expires"] == "600" and "response-content-disposition" not in query
         stored = darkroom.s3.get_object(Bucket=settings.bucket(), Key=key)
         assert stored["ContentType"] == "image/webp"
@@ -84,7 +84,7 @@ def test_any_other_file_is_a_download_whatever_it_says_it_is(
     ready = darkroom.attached(order, data, name=name, contentType="image/jpeg")
     assert (ready["kind"], ready["width"]) == ("FILE", None)
     assert ready["urls"]["small"] is ready["urls"]["large"] is None
-    key, query = signed(ready["urls"]["original"])
+    key, query = parse_address(ready["urls"]["original"])
     disposition = query["response-content-disposition"]
     kind, _, sent_name = disposition.partition("; filename*=UTF-8''")
     assert (kind, unquote(sent_name), sent_name.isascii()) == ("attachment", name, True)
@@ -100,7 +100,7 @@ def test_any_other_file_is_a_download_whatever_it_says_it_is(
 
 
 def test_the_original_of_a_photo_is_a_download_too(darkroom: Darkroom, order: Order) -> None:
-    _, query = signed(darkroom.attached(order, PHOTO)["urls"]["original"])
+    _, query = parse_address(darkroom.attached(order, PHOTO)["urls"]["original"])
     assert query["response-content-disposition"].startswith("attachment; ")
     assert query["response-content-type"] == "application/octet-stream"
 
@@ -116,7 +116,7 @@ def test_a_picture_that_cannot_be_shown_is_kept_as_a_file(
     waiting = darkroom.attach(order, data or b"x")
     darkroom.put(waiting, data)
     darkroom.render(waiting)
-    assert darkroom.file(waiting)["kind"] == "FILE"
+    assert darkroom.read(waiting)["kind"] == "FILE"
 
 
 @pytest.mark.thorough
@@ -159,17 +159,16 @@ REFUSED = [
 def test_a_wrong_file_is_refused_by_its_field(
     darkroom: Darkroom, order: Order, fields: dict[str, Any], field: str, code: str
 ) -> None:
-    new = {"name": "ring.dxf", "bytes": 9, **fields}
-    (error,) = darkroom.shop.post(files_path(order), new).json["errors"]
+    (error,) = darkroom.post_file(order, **fields).json["errors"]
     assert (error["field"], error["code"]) == (field, code)
     assert darkroom.files(order) == []
 
 
 def test_a_repeated_announcement_is_one_file(darkroom: Darkroom, order: Order) -> None:
     key = {"Idempotency-Key": "ring"}
-    new = {"name": "ring.dxf", "bytes": 9}
-    first, again = (darkroom.shop.made(files_path(order), new, headers=key)["id"] for _ in range(2))
-    assert first == again and len(darkroom.files(order)) == 1
+    first, again = (darkroom.post_file(order, headers=key) for _ in range(2))
+    assert first.status == again.status == 201
+    assert first.json["id"] == again.json["id"] and len(darkroom.files(order)) == 1
 
 
 def test_an_order_has_exactly_50_files_also_if_two_are_announced_at_once(
@@ -177,10 +176,9 @@ def test_an_order_has_exactly_50_files_also_if_two_are_announced_at_once(
 ) -> None:
     for _ in range(49):
         darkroom.attach(order)
-    new = {"name": "ring.dxf", "bytes": 9}
-    answers = at_once(2, lambda _: darkroom.shop.post(files_path(order), new))
+    answers = at_once(2, lambda _: darkroom.post_file(order))
     assert sorted(answer.status for answer in answers) == [201, 422]
-    last = darkroom.shop.post(files_path(order), new)
+    last = darkroom.post_file(order)
     assert (last.status, last.json["code"]) == (422, "too_many_files")
     assert len(darkroom.files(order)) == 50
 
@@ -188,13 +186,12 @@ def test_an_order_has_exactly_50_files_also_if_two_are_announced_at_once(
 def test_names_and_notes_of_an_order_have_a_limit_together(
     darkroom: Darkroom, order: Order
 ) -> None:
-    new = {"name": "ring.dxf", "bytes": 9, "note": "\U0001f48d" * 500}
-    answers = [darkroom.shop.post(files_path(order), new) for _ in range(50)]
+    answers = [darkroom.post_file(order, note="\U0001f48d" * 500) for _ in range(50)]
     refused = [answer.json["code"] for answer in answers if answer.status == 422]
     assert {*refused} == {"too_large"}
-    for file in darkroom.files(order):  # each can still become READY
-        darkroom.put({"upload": {"fields": {"key": f"uploads/{order['id']}/{file['id']}"}}}, b"x")
-        assert darkroom.run(f"uploads/{order['id']}/{file['id']}") == []
+    for answer in answers:  # each file can still become READY
+        if answer.status == 201:
+            darkroom.finished(answer.json, b"x")
     assert {file["status"] for file in darkroom.files(order)} == {"READY"}
 
 
@@ -216,9 +213,9 @@ def test_a_note_is_shortened_although_the_files_are_too_large(
 def test_who_may_do_what(darkroom: Darkroom, order: Order, role: str) -> None:
     ready, key, shop = darkroom.attached(order), darkroom.shop.as_(role), darkroom.shop
     writes = 403 if role == "READER" else 200
-    path, new = files_path(order, ready), {"name": "ring.dxf", "bytes": 9}
+    path = files_path(order, ready)
     assert shop.get(files_path(order), key=key).status == shop.get(path, key=key).status == 200
-    assert shop.post(files_path(order), new, key=key).status == writes + (writes == 200)
+    assert darkroom.post_file(order, key=key).status == writes + (writes == 200)
     assert shop.patch(path, {"note": "New"}, key=key).status == writes
     assert shop.delete(path, key=key).status == writes
 
@@ -231,9 +228,8 @@ def test_a_file_is_found_below_its_own_order_alone(darkroom: Darkroom, order: Or
         assert answer.status == 404
     for unknown in ("ord_00000000000000000000000000", "nonsense", "ord_" + "x" * 3_000):
         assert shop.get(f"{ORDERS}/{unknown}/files").status == 404
-        new = {"name": "ring.dxf", "bytes": 9}
-        assert shop.post(f"{ORDERS}/{unknown}/files", new).status == 404
-    assert darkroom.file(ready)["status"] == "READY"
+        assert darkroom.post_file({"id": unknown}).status == 404
+    assert darkroom.read(ready)["status"] == "READY"
 
 
 def test_a_file_is_renamed_and_moved_to_another_line(darkroom: Darkroom, order: Order) -> None:
@@ -243,7 +239,7 @@ def test_a_file_is_renamed_and_moved_to_another_line(darkroom: Darkroom, order: 
     changed = shop.patch(path, {"name": "Ring 52", "lineItemId": sold["id"], "note": None}).json
     assert (changed["name"], changed["lineItemId"]) == ("Ring 52", sold["id"])
     assert changed["note"] is None
-    _, query = signed(changed["urls"]["original"])
+    _, query = parse_address(changed["urls"]["original"])
     assert query["response-content-disposition"].endswith("Ring%2052")
     assert shop.patch(path, changed).status == 200  # as it was read
     assert shop.patch(path, {"lineItemId": "li_x"}).json["errors"][0]["code"] == "unknown_line"
@@ -256,7 +252,7 @@ def test_a_line_that_is_edited_away_leaves_its_files_with_the_order(darkroom: Da
     gone, _ = order["lineItems"]
     ready = darkroom.attached(order, lineItemId=gone["id"])
     assert order.edit(remove=[gone["id"]]).status == 200
-    assert darkroom.file(ready)["lineItemId"] == gone["id"]
+    assert darkroom.read(ready)["lineItemId"] == gone["id"]
     changed = shop.patch(files_path(order, ready), {"note": "Still there"})
     assert changed.json["lineItemId"] == gone["id"]
 
@@ -272,16 +268,11 @@ def test_files_change_neither_the_order_nor_its_etag_and_are_in_its_audit(
     after = shop.get(f"{ORDERS}/{order['id']}")
     assert (after.json, after.headers["ETag"]) == (before.json, before.headers["ETag"])
     assert order.kinds() == ["order.created"]
-    traced = [
-        entry
-        for item in shop._scanned(settings.outbox_table())
-        for entry in json.loads(item.get("trace", "{}")).get("audit", ())
-        if entry["action"].startswith("file.")
-    ]
-    assert [entry["action"] for entry in traced] == ["file.created", "file.updated", "file.deleted"]
-    assert {entry["record"]["id"] for entry in traced} == {order["id"]}
-    assert {*traced[0]["customers"]} == {order["customer"]["id"]}
-    (note,) = traced[1]["changes"]
+    audit = [one for one in traced(darkroom.dynamodb) if one["action"].startswith("file.")]
+    assert [entry["action"] for entry in audit] == ["file.created", "file.updated", "file.deleted"]
+    assert {entry["record"]["id"] for entry in audit} == {order["id"]}
+    assert {*audit[0]["customers"]} == {order["customer"]["id"]}
+    (note,) = audit[1]["changes"]
     assert note == {"field": f"files[{ready['id']}].note", "before": None, "after": "New"}
 
 
@@ -338,16 +329,12 @@ def test_a_deleted_order_takes_its_files_with_it(darkroom: Darkroom, order: Orde
 def test_a_file_is_never_created_of_an_order_that_is_deleted_meanwhile(
     darkroom: Darkroom, order: Order, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    own = store.rewrite_files
 
-    def delete_first(*given: Any) -> Any:
-        monkeypatch.setattr(store, "rewrite_files", own)
+    def delete_order() -> None:
         assert order.delete().status == 200
-        return own(*given)
 
-    monkeypatch.setattr(store, "rewrite_files", delete_first)
-    answer = darkroom.shop.post(files_path(order), {"name": "ring.dxf", "bytes": 9})
-    assert answer.status == 404
+    act_at(monkeypatch, store, "rewrite_files", delete_order, after=False)
+    assert darkroom.post_file(order).status == 404
     assert not [item for item in darkroom.shop.stored() if item["pk"].startswith("files#")]
 
 
@@ -356,35 +343,38 @@ def test_what_a_crash_left_of_an_orders_files_is_deleted_by_the_weekly_look(
 ) -> None:
     stays, other = darkroom.attached(order, PHOTO), placed(darkroom.shop)
     gone = darkroom.attached(other, PHOTO)
-    own = objects.delete_files
-    monkeypatch.setattr(store, "delete_objects", lambda place: None)  # dies before
-    other.delete()
-    monkeypatch.setattr(store, "delete_objects", own)
+    with monkeypatch.context() as patched:
+        patched.setattr(store, "delete_objects", lambda place: None)  # dies before
+        other.delete()
     assert len(darkroom.kept()) == 6 and gone["kind"] == "IMAGE"
     odd = ["files/notes.txt", "files/notes/of/others"]
     for key in odd:
         darkroom.s3.put_object(Bucket=settings.bucket(), Key=key, Body=b"")
-    clean()
+    run_weekly_look()
     below = f"files/{order['id']}/{stays['id']}"
-    own = [f"{below}/{one}" for one in ("large", "original", "small")]
-    assert darkroom.kept() == sorted([*own, *odd])
+    kept = [f"{below}/{one}" for one in ("large", "original", "small")]
+    assert darkroom.kept() == sorted([*kept, *odd])
 
 
-@pytest.mark.parametrize("at", ["store_file", "claim_upload"])
+@pytest.mark.parametrize(
+    ("module", "name"),
+    [(objects, "store_file"), (store, "claim_upload")],
+    ids=["store_file", "claim_upload"],
+)
 def test_what_is_kept_of_a_file_that_is_deleted_meanwhile_is_removed(
-    darkroom: Darkroom, order: Order, monkeypatch: pytest.MonkeyPatch, at: str
+    darkroom: Darkroom,
+    order: Order,
+    monkeypatch: pytest.MonkeyPatch,
+    module: ModuleType,
+    name: str,
 ) -> None:
     waiting = darkroom.attach(order, PHOTO)
     darkroom.put(waiting, PHOTO)
-    module = "objects" if at == "store_file" else "store"
-    own = getattr({"objects": objects, "store": store}[module], at)
 
-    def delete_after(*given: Any) -> Any:
-        done = own(*given)
+    def delete_file() -> None:
         assert darkroom.shop.delete(files_path(order, waiting)).status == 200
-        return done
 
-    monkeypatch.setattr(f"chalicelib.files.{module}.{at}", delete_after)
+    act_at(monkeypatch, module, name, delete_file)
     darkroom.render(waiting)
     assert darkroom.kept() == []
 
@@ -397,14 +387,12 @@ def test_nothing_stays_of_a_file_that_is_rendered_within_its_deletion(
     waiting = darkroom.attach(order, PHOTO)
     darkroom.put(waiting, PHOTO)
     upload = objects.read_upload(f"{order['id']}/{waiting['id']}")
-    own = objects.delete_files
 
-    def render_after(place: str) -> None:
-        own(place)
+    def render_late() -> None:
         monkeypatch.setattr(objects, "read_upload", lambda place: upload)
         darkroom.render(waiting)
 
-    monkeypatch.setattr(store, "delete_objects", render_after)
+    act_at(monkeypatch, store, "delete_objects", render_late)
     path = files_path(order, waiting) if what == "file" else f"{ORDERS}/{order['id']}"
     assert darkroom.shop.delete(path).status == 200
     assert darkroom.kept() == []
@@ -433,25 +421,24 @@ def test_a_deletion_holds_though_s3_fails_and_the_weekly_look_ends_it(
     what: str,
 ) -> None:
     ready = darkroom.attached(order, PHOTO)
-    own = objects.delete_files
 
     def fail(place: str) -> None:
         raise ClientError({"Error": {"Code": "SlowDown"}}, "DeleteObject")
 
-    monkeypatch.setattr(store, "delete_objects", fail)
     path = files_path(order, ready) if what == "file" else f"{ORDERS}/{order['id']}"
-    assert darkroom.shop.delete(path).json["deleted"] is True
-    assert darkroom.shop.get(path).status == darkroom.shop.delete(path).status == 404
+    with monkeypatch.context() as patched:
+        patched.setattr(store, "delete_objects", fail)
+        assert darkroom.shop.delete(path).json["deleted"] is True
+        assert darkroom.shop.get(path).status == darkroom.shop.delete(path).status == 404
     assert "objects not deleted" in caplog.messages
-    monkeypatch.setattr(store, "delete_objects", own)
-    clean()
+    run_weekly_look()
     assert darkroom.kept() == []
 
 
 # --- Erasure --------------------------------------------------------------------------------------
 
 
-def erase(jobs: JobDesk, customer: Any) -> Any:
+def erase_customer(jobs: JobDesk, customer: Any) -> Any:
     """Erase a customer, after all that happened is in the audit log."""
     fanned_out(jobs.dynamodb)
     touched = jobs.done(f"/api/admin/customers/{customer['id']}/erase")["touched"]
@@ -459,23 +446,21 @@ def erase(jobs: JobDesk, customer: Any) -> Any:
     return touched
 
 
-def test_an_erasure_deletes_the_files_of_a_persons_orders(jobs: JobDesk) -> None:
-    shop = jobs.shop
-    aws.client("s3").delete_bucket(Bucket=settings.bucket())
-    darkroom = Darkroom(shop, jobs.dynamodb)
+def test_an_erasure_deletes_the_files_of_a_persons_orders(studio: Darkroom, jobs: JobDesk) -> None:
+    shop = studio.shop
     hers = placed(shop)
     his, again = placed(shop), placed(shop, customer={"id": hers["customer"]["id"]})
     for order in (hers, again, his):
-        darkroom.attached(order, PHOTO, name=f"portrait-{order['number']}.jpg", note="Grandmother")
-    waiting = darkroom.attach(hers, PHOTO)
-    darkroom.put(waiting, PHOTO)
+        studio.attached(order, PHOTO, name=f"portrait-{order['number']}.jpg", note="Grandmother")
+    waiting = studio.attach(hers, PHOTO)
+    studio.put(waiting, PHOTO)
     shop.patch(files_path(hers, waiting), {"note": "The kitchen"})
-    assert erase(jobs, hers["customer"])["files"] == 3
-    darkroom.render(waiting)  # late
-    assert {key.split("/")[1] for key in darkroom.kept()} == {his["id"]}
-    assert {key.split("/")[1] for key in darkroom.stored(settings.bucket())} == {his["id"]}
-    assert darkroom.files(hers) == darkroom.files(again) == []
-    assert len(darkroom.files(his)) == 1
+    assert erase_customer(jobs, hers["customer"])["files"] == 3
+    studio.render(waiting)  # late
+    assert {key.split("/")[1] for key in studio.kept()} == {his["id"]}
+    assert {key.split("/")[1] for key in studio.stored(settings.bucket())} == {his["id"]}
+    assert studio.files(hers) == studio.files(again) == []
+    assert len(studio.files(his)) == 1
     text = str(shop.stored())
     assert f"portrait-{his['number']}" in text
     for gone in (f"portrait-{hers['number']}", f"portrait-{again['number']}", "The kitchen"):
@@ -486,43 +471,36 @@ def test_an_erasure_deletes_the_files_of_a_persons_orders(jobs: JobDesk) -> None
 
 @pytest.mark.parametrize("step", ["is rendered", "fails"])
 def test_an_erasure_leaves_nothing_though_a_file_is_rendered_or_s3_fails_within_it(
-    jobs: JobDesk, monkeypatch: pytest.MonkeyPatch, step: str
+    studio: Darkroom, jobs: JobDesk, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:
-    aws.client("s3").delete_bucket(Bucket=settings.bucket())
-    darkroom = Darkroom(jobs.shop, jobs.dynamodb)
-    order = placed(jobs.shop)
-    darkroom.attached(order, PHOTO)
-    waiting = darkroom.attach(order, PHOTO)
-    darkroom.put(waiting, PHOTO)
+    order = placed(studio.shop)
+    studio.attached(order, PHOTO)
+    waiting = studio.attach(order, PHOTO)
+    studio.put(waiting, PHOTO)
     upload = objects.read_upload(f"{order['id']}/{waiting['id']}")
-    own = objects.delete_files
 
-    def interrupt(place: str) -> None:
-        monkeypatch.setattr(objects, "delete_files", own)
+    def interrupt_deletion() -> None:
         if step == "fails":
             raise Crash
-        own(place)
         monkeypatch.setattr(objects, "read_upload", lambda place: upload)
-        darkroom.render(waiting)
+        studio.render(waiting)
 
-    monkeypatch.setattr(objects, "delete_files", interrupt)
-    erase(jobs, order["customer"])
-    assert darkroom.kept() == darkroom.files(order) == []
+    act_at(monkeypatch, objects, "delete_files", interrupt_deletion, after=step == "is rendered")
+    erase_customer(jobs, order["customer"])
+    assert studio.kept() == studio.files(order) == []
 
 
 def test_an_erasure_removes_mentions_from_files_of_an_order_that_is_anothers_now(
-    jobs: JobDesk,
+    studio: Darkroom, jobs: JobDesk
 ) -> None:
-    shop = jobs.shop
-    aws.client("s3").delete_bucket(Bucket=settings.bucket())
-    darkroom = Darkroom(shop, jobs.dynamodb)
+    shop = studio.shop
     other = shop.made("/api/admin/customers", {"firstName": "Grace"})
     person = {"email": "ada@byron.example", "firstName": "Adalind"}
     order = placed(shop, customer=person)
-    darkroom.attached(order, name="Adalind.dxf", note="for ada@byron.example, size 52")
+    studio.attached(order, name="Adalind.dxf", note="for ada@byron.example, size 52")
     assert order.edit(customer={"id": other["id"]}).status == 200
-    erase(jobs, order["customer"])
-    (file,) = darkroom.files(order)
+    erase_customer(jobs, order["customer"])
+    (file,) = studio.files(order)
     assert (file["name"], file["note"]) == ("[erased].dxf", "for [erased], size 52")
 
 
@@ -535,10 +513,10 @@ def test_a_form_that_is_used_twice_never_shows_the_second_file(
     waiting = darkroom.attach(order, PHOTO)
     darkroom.put(waiting, PHOTO)
     darkroom.render(waiting)
-    before = darkroom.file(waiting)
+    before = darkroom.read(waiting)
     darkroom.put(waiting, DRAWING)
     darkroom.render(waiting)
-    after = darkroom.file(waiting)
+    after = darkroom.read(waiting)
     assert (after["kind"], after["width"]) == (before["kind"], before["width"])
     original = f"files/{order['id']}/{waiting['id']}/original"
     kept = darkroom.s3.get_object(Bucket=settings.bucket(), Key=original)
@@ -550,16 +528,16 @@ def test_a_form_is_used_again_after_its_worker_died(
     darkroom: Darkroom, order: Order, after: Callable[..., None], of_order: bool
 ) -> None:
     waiting = darkroom.attach(order, PHOTO) if of_order else darkroom.create(PHOTO)
-    read = darkroom.file if of_order else darkroom.read
     darkroom.put(waiting, PHOTO)
     place = objects.place_of_key(waiting["upload"]["fields"]["key"])
     assert store.claim_upload(place, objects.read_upload(place)[1])  # and dies
     darkroom.put(waiting, OTHER)
     darkroom.render(waiting)
-    assert read(waiting)["status"] == "WAITING"  # the first worker may be alive
+    assert darkroom.read(waiting)["status"] == "WAITING"  # the first worker may be alive
     after(minutes=11)
     darkroom.render(waiting)  # as the sweep lets it
-    assert (read(waiting)["status"], read(waiting)["width"]) == ("READY", 320)
+    ready = darkroom.read(waiting)
+    assert (ready["status"], ready["width"]) == ("READY", 320)
 
 
 @pytest.mark.parametrize("after_it", [False, True])
@@ -571,10 +549,10 @@ def test_a_function_that_dies_at_any_object_leaves_a_file_that_becomes_ready(
     darkroom.put(waiting, PHOTO)
     with dies_at(nth, after=after_it), pytest.raises(Crash):
         darkroom.render(waiting)
-    assert darkroom.file(waiting)["status"] == "WAITING"
+    assert darkroom.read(waiting)["status"] == "WAITING"
     darkroom.render(waiting)
     darkroom.render(waiting)
-    assert darkroom.file(waiting)["status"] == "READY" and len(darkroom.kept()) == 3
+    assert darkroom.read(waiting)["status"] == "READY" and len(darkroom.kept()) == 3
     assert [one["event"] for one in darkroom.shop.events()].count("file.ready") == 1
 
 
@@ -591,5 +569,5 @@ def test_a_function_that_dies_at_any_write_leaves_a_file_that_becomes_ready(
         darkroom.render(waiting)
     darkroom.dynamodb.faults = lambda operation, request: None
     darkroom.render(waiting)
-    assert darkroom.file(waiting)["status"] == "READY" and len(darkroom.kept()) == 3
+    assert darkroom.read(waiting)["status"] == "READY" and len(darkroom.kept()) == 3
     assert [one["event"] for one in darkroom.shop.events()].count("file.ready") == 1

@@ -3,17 +3,25 @@
 import base64
 import json
 import random
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import partial
+from types import ModuleType
 from typing import Any
 
 import pytest
 
 import app
-from chalicelib import aws, settings
+from chalicelib import settings
 from chalicelib.files import objects, store
-from tests.files.build import PICTURES, PRODUCTS, Darkroom, picture
+from tests.files.build import (
+    PICTURES,
+    PRODUCTS,
+    Darkroom,
+    act_at,
+    dies_at,
+    picture,
+    run_weekly_look,
+)
 from tests.jobs.test_exports import EXPORTS, file_of
 from tests.support.cases import mark_thorough
 from tests.support.dynamodb_double import Crash
@@ -23,18 +31,6 @@ from tests.support.job_desk import JobDesk
 RED = picture()
 OTHER = picture((80, 80))
 ADDRESS = "https://backroom-test-pictures.s3.us-east-1.amazonaws.com"
-
-
-@pytest.fixture
-def studio(jobs: JobDesk, monkeypatch: pytest.MonkeyPatch) -> Darkroom:
-    """A shop with pictures, jobs and imports."""
-    aws.client("s3").delete_bucket(Bucket=settings.bucket())
-    return Darkroom(jobs.shop, jobs.dynamodb)
-
-
-def clean() -> None:
-    """What the weekly rule does."""
-    app.check_counts({"sweep": "pictures"}, None)
 
 
 def sweep() -> None:
@@ -327,13 +323,13 @@ def test_an_undo_brings_a_picture_back_after_29_days(
     undone = jobs.undone(job)
     assert undone["deleted"] == 1 and jobs.now(cup) is None
     for _ in range(4):
-        clean()
+        run_weekly_look()
         after(days=7)
     after(days=1)
-    clean()
+    run_weekly_look()
     assert studio.read(shown)["unusedSince"]
     assert jobs.undone(undone)["created"] == 1
-    clean()
+    run_weekly_look()
     assert jobs.now(cup)["images"] == cup["images"]
     assert studio.read(shown)["unusedSince"] is None and len(studio.stored()) == 3
 
@@ -346,13 +342,13 @@ def test_a_picture_that_no_product_shows_is_deleted_after_90_days(
 ) -> None:
     unused, shown = darkroom.uploaded(RED), darkroom.uploaded(OTHER)
     darkroom.product(shown)
-    clean()
+    run_weekly_look()
     assert darkroom.read(unused)["unusedSince"] and not darkroom.read(shown)["unusedSince"]
     after(days=89)
-    clean()
+    run_weekly_look()
     assert darkroom.read(unused)
     after(days=2)
-    clean()
+    run_weekly_look()
     assert darkroom.shop.get(f"{PICTURES}/{unused['id']}").status == 404
     assert {key.partition("/")[0] for key in darkroom.stored()} == {shown["id"]}
     originals = [key for key in darkroom.stored(settings.bucket()) if key.startswith("pictures/")]
@@ -364,11 +360,11 @@ def test_a_picture_that_a_product_takes_is_not_deleted_at_the_same_moment(
 ) -> None:
     """The look has read the products and the picture before the product is written."""
     shown = darkroom.uploaded(RED)
-    clean()
+    run_weekly_look()
     after(days=91)
     take = partial(darkroom.product, shown)
     darkroom.dynamodb.meanwhile("TransactWriteItems", take, text=shown["id"])
-    clean()
+    run_weekly_look()
     assert darkroom.read(shown)["unusedSince"] is None and len(darkroom.stored()) == 3
 
 
@@ -384,7 +380,7 @@ def test_no_picture_that_a_product_shows_is_ever_deleted(
         after(days=chance.choice([0, 0, 1, 8, 40]))
         alive = [id for id in shown if shop.get(f"{PICTURES}/{id}").status == 200]
         if chance.random() < 0.3:
-            clean()
+            run_weekly_look()
         elif alive:
             chosen = chance.sample(alive, chance.randint(0, min(2, len(alive))))
             path = f"{PRODUCTS}/{chance.choice(cups)}"
@@ -398,23 +394,6 @@ def test_no_picture_that_a_product_shows_is_ever_deleted(
 
 
 # --- Crashes and repeats --------------------------------------------------------------------------
-
-
-@contextmanager
-def dies_at(nth: int, *, after: bool) -> Iterator[None]:
-    """The function dies at its nth call to S3, before or after it took effect."""
-    left = [nth]
-
-    def die(**_: Any) -> None:
-        left[0] -= 1
-        if left[0] == 0:
-            raise Crash
-
-    client = aws.client("s3")
-    name = "after-call.s3" if after else "before-call.s3"
-    client.meta.events.register(name, die)
-    yield
-    client.meta.events.unregister(name, die)
 
 
 @pytest.mark.parametrize("after_it", [False, True])
@@ -450,21 +429,21 @@ def test_a_function_that_dies_at_any_write_leaves_a_picture_that_becomes_ready(
     assert darkroom.read(waiting)["status"] == "READY" and len(darkroom.stored()) == 3
 
 
-@pytest.mark.parametrize("at", ["publish_picture", "claim_upload"])
+@pytest.mark.parametrize(
+    ("module", "name"),
+    [(objects, "publish_picture"), (store, "claim_upload")],
+    ids=["publish_picture", "claim_upload"],
+)
 def test_what_was_rendered_of_a_picture_that_is_deleted_meanwhile_is_removed(
-    darkroom: Darkroom, monkeypatch: pytest.MonkeyPatch, at: str
+    darkroom: Darkroom, monkeypatch: pytest.MonkeyPatch, module: ModuleType, name: str
 ) -> None:
     waiting = darkroom.create(RED)
     darkroom.put(waiting, RED)
-    module = "objects" if at == "publish_picture" else "store"
-    own = getattr({"objects": objects, "store": store}[module], at)
 
-    def after_deletion(*given: Any) -> Any:
-        done = own(*given)
+    def delete_picture() -> None:
         assert darkroom.shop.delete(f"{PICTURES}/{waiting['id']}").status == 200
-        return done
 
-    monkeypatch.setattr(f"chalicelib.files.{module}.{at}", after_deletion)
+    act_at(monkeypatch, module, name, delete_picture)
     darkroom.render(waiting)
     assert darkroom.stored() == []
 
@@ -475,15 +454,13 @@ def test_nothing_stays_of_a_picture_that_is_rendered_within_its_deletion(
     """The worker has read the upload before, and publishes between two steps of the deletion."""
     waiting = darkroom.create(RED)
     darkroom.put(waiting, RED)
-    upload, own = objects.read_upload(waiting["id"]), objects.delete_picture_files
+    upload = objects.read_upload(waiting["id"])
 
-    def render_after(picture_id: str) -> None:
-        monkeypatch.setattr(objects, "delete_picture_files", own)
-        own(picture_id)
+    def render_late() -> None:
         monkeypatch.setattr(objects, "read_upload", lambda place: upload)
         darkroom.render(waiting)
 
-    monkeypatch.setattr(objects, "delete_picture_files", render_after)
+    act_at(monkeypatch, objects, "delete_picture_files", render_late)
     assert darkroom.shop.delete(f"{PICTURES}/{waiting['id']}").status == 200
     assert darkroom.stored() == darkroom.stored(settings.bucket()) == []
 
@@ -493,15 +470,12 @@ def test_a_second_file_does_not_replace_the_first_that_is_being_rendered(
 ) -> None:
     waiting = darkroom.create(RED)
     darkroom.put(waiting, RED)
-    own = objects.publish_picture
 
-    def publish_late(*given: Any) -> None:
-        monkeypatch.setattr(objects, "publish_picture", own)
+    def render_other() -> None:
         darkroom.put(waiting, OTHER)
         darkroom.render(waiting)
-        own(*given)
 
-    monkeypatch.setattr(objects, "publish_picture", publish_late)
+    act_at(monkeypatch, objects, "publish_picture", render_other, after=False)
     darkroom.render(waiting)
     shown = darkroom.read(waiting)
     assert (shown["status"], shown["width"]) == ("READY", 64)  # the first file's

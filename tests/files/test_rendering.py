@@ -15,7 +15,6 @@ from chalicelib.files.model import FileError
 from tests.files.build import Darkroom, encoded, exif, p3_profile, picture
 
 RED, BLUE = (255, 0, 0), (0, 0, 255)
-LITTLE = picture()
 
 
 def rendered(data: bytes, size: str = "large") -> Image.Image:
@@ -170,15 +169,11 @@ def test_a_page_with_many_comments_is_looked_at_once() -> None:
     assert refused(b"<?xml?>" + b"<!-- A ring -->\n" * 40 + b"<svg>") == "type_not_allowed"
 
 
-def with_odd_exif() -> bytes:
-    """A photo with orientation 6, whose EXIF has a text for a number."""
-    data = picture((64, 48), "JPEG", exif=exif(6), quality=95)
-    return data.replace(b"\x01\x0f\x00\x02", b"\x01\x01\x00\x02", 1)
-
-
 def test_a_photo_with_odd_exif_is_shown_upright() -> None:
-    data = with_odd_exif()
-    assert data != picture((64, 48), "JPEG", exif=exif(6), quality=95)
+    """It has orientation 6, and a text for a number."""
+    photo = picture((64, 48), "JPEG", exif=exif(6), quality=95)
+    data = photo.replace(b"\x01\x0f\x00\x02", b"\x01\x01\x00\x02", 1)
+    assert data != photo
     assert images.render_picture(data)[1:3] == (48, 64)
     assert is_like(rendered(data).getpixel((24, 8)), RED)
 
@@ -204,7 +199,7 @@ def test_a_worker_without_memory_fails_and_comes_again(monkeypatch: pytest.Monke
 
     monkeypatch.setattr(Image.Image, "save", fail)
     with pytest.raises(MemoryError):
-        images.render_picture(LITTLE)
+        images.render_picture(picture())
 
 
 @pytest.mark.parametrize("mode", ["RGB", "RGBA", "L", "P"])
