@@ -30,7 +30,7 @@ _START_SECONDS_A_GIGABYTE = 120
 _STOP_SECONDS = 180  # in which nothing is written
 
 
-def _find_orjson() -> str:
+def find_orjson() -> str:
     """Return the folder from which this process imports orjson; "" if it has none."""
     found = importlib.util.find_spec("orjson")
     return str(Path(found.origin).parents[1]) if found and found.origin else ""
@@ -102,7 +102,7 @@ class Emulator:
             "IOT_MTLS_ENABLED": "0",
             "MINISTACK_HOST": "localhost",
             "PERSIST_STATE": "1" if self._keeps else "0",
-            emulator_snapshots.ORJSON_VARIABLE: _find_orjson(),
+            emulator_snapshots.ORJSON_VARIABLE: find_orjson(),
             "SNAPSHOT_SECONDS": os.environ.get("SNAPSHOT_SECONDS", "120"),
             "S3_DATA_DIR": str(self._home / "s3"),
             "S3_PERSIST": "1" if self._keeps else "0",

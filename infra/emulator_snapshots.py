@@ -92,14 +92,15 @@ def _make_encoder(default: Callable[[Any], Any]) -> Callable[[Any], bytes]:
 
 def import_orjson() -> ModuleType | None:
     """Import orjson, also from the folder of `ORJSON_VARIABLE`; return None if it is not there."""
-    folder = os.environ.get(ORJSON_VARIABLE, "")
-    sys.path.append(folder)
+    own = sys.path[:]
+    if folder := os.environ.get(ORJSON_VARIABLE):
+        sys.path.append(folder)
     try:
         return importlib.import_module("orjson")
     except ImportError:
         return None
     finally:
-        sys.path.remove(folder)
+        sys.path[:] = own
 
 
 def _encode_parts(

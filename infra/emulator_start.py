@@ -16,8 +16,8 @@ imports are slow without this (docs/decisions/emulator.md):
 - `start_few`: waiting requests get a free process of the function before they start another.
 - `delete_beside`: a changed function's old code is deleted while requests are served.
 - `stop_soon`: it ends as soon as its data is written.
-- `name_replacing_properties`: a change set says of a bucket what AWS says: only another name
-  replaces it. The emulator knows it of other types alone.
+- `name_replacing_properties`: a change set says, as AWS does, that only another name replaces a
+  bucket. The emulator knows that of other types alone.
 
 In another version than the one that was tested, nothing of these is replaced. Always, `protect` and
 `hide_sessions` let only this folder's own programs ask it, and `keep` writes snapshots.
@@ -97,7 +97,7 @@ def main() -> None:
         start_few(lambda_runtime, lambda_svc)
         delete_beside(lambda_runtime.Worker)
         measure_fast(dynamodb)
-        read_fast(dynamodb, iam_actions)
+        read_fast(dynamodb, iam_actions)  # before the next, which keeps its `loads`
         parse_once(dynamodb, iam_actions, iam_evaluator)
         check_once(iam_actions)
         take_turns(app)
@@ -262,9 +262,10 @@ def stop_soon() -> None:
 
 
 def name_replacing_properties(provisioners: ModuleType) -> None:
-    """Let a change set tell which properties of a bucket replace it: those of its name.
+    """Name the properties whose change replaces a bucket: those of its name.
 
-    Otherwise any change is said to replace it perhaps, and a deployment refuses that.
+    The emulator has no such list for buckets: its change sets say of any change that it may replace
+    the bucket, and a deployment refuses that.
     """
     names = ("BucketName", "BucketNamePrefix", "BucketNamespace")
     provisioners.__dict__["_REPLACING_PROPERTIES"]["AWS::S3::Bucket"] = names
@@ -281,11 +282,9 @@ def parse_once(dynamodb: ModuleType, actions: ModuleType, evaluator: ModuleType)
     evaluator.__dict__["parse_policy_document"] = lambda document: (
         kept(document) if isinstance(document, str) else own(document)
     )
-    last = {**vars(json), "loads": lru_cache(1)(actions.json.loads)}
+    json_once = SimpleNamespace(**{**vars(json), "loads": lru_cache(1)(actions.json.loads)})
     for name in ("resource_arns", "service_context", "transaction_checks"):
-        reads = getattr(actions, f"dynamodb_{name}")
-        once = FunctionType(reads.__code__, {**vars(actions), "json": SimpleNamespace(**last)})
-        actions.__dict__[reads.__name__] = once
+        replace_names(getattr(actions, f"dynamodb_{name}"), actions, json=json_once)
     syntax_error = lru_cache(10_000)(dynamodb._condition_syntax_error)
     dynamodb.__dict__["_condition_syntax_error"] = syntax_error
 
@@ -353,7 +352,7 @@ def measure_fast(dynamodb: ModuleType) -> None:
     """Measure the texts of an item in place, which most attributes are, without a call for each."""
     measure_value, measure_item = dynamodb._attribute_value_size, dynamodb._item_size_bytes
 
-    def measure(item: Any) -> int:
+    def measure_size(item: Any) -> int:
         if type(item) is not dict:
             return int(measure_item(item))
         size = 0
@@ -366,7 +365,7 @@ def measure_fast(dynamodb: ModuleType) -> None:
                 size += len(text) if text.isascii() else len(text.encode())
         return size
 
-    dynamodb.__dict__["_item_size_bytes"] = measure
+    dynamodb.__dict__["_item_size_bytes"] = measure_size
 
 
 def check_once(actions: ModuleType) -> None:

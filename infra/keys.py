@@ -27,7 +27,7 @@ from chalicelib.values import clock
 from infra import refused
 from infra.emulator import CREDENTIALS, credentials
 
-_LOCAL = Path(__file__).resolve().parent.parent / ".local" / "endpoint.json"
+LOCAL_ENDPOINT = Path(__file__).resolve().parent.parent / ".local" / "endpoint.json"
 
 
 def use_table(table: str) -> None:
@@ -70,8 +70,8 @@ def connect_stage(stage: str, endpoint_url: str | None) -> None:
     """
     use_table(f"backroom-{stage}")
     found = CREDENTIALS
-    if endpoint_url is None and stage == "local" and _LOCAL.exists():
-        running = json.loads(_LOCAL.read_text())
+    if endpoint_url is None and stage == "local" and LOCAL_ENDPOINT.exists():
+        running = json.loads(LOCAL_ENDPOINT.read_text())
         endpoint_url, found = running["awsEndpoint"], credentials(running["awsKey"])
     if endpoint_url is not None:
         os.environ["AWS_ENDPOINT_URL"] = endpoint_url

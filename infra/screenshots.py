@@ -1,9 +1,7 @@
-"""Makes the pictures in docs/images from the console of a fresh `make run` (`make screenshots`).
+"""Takes the pictures in docs/images (`make screenshots`) from a running `make run FRESH=1`.
 
-    python infra/screenshots.py [.local/endpoint.json]
-
-It adds orders, work and a webhook whose receiver does not answer to the sample catalogue: use a
-shop of which nothing is kept. Needs the development packages and a browser.
+It adds orders, work and a webhook whose receiver does not answer to that shop. Needs the
+development packages and a browser.
 """
 
 import json
@@ -17,7 +15,7 @@ from backroom import Backroom
 from PIL import Image, ImageDraw
 from playwright.sync_api import Page, sync_playwright
 
-from infra import browser
+from infra import browser, keys
 
 _IMAGES: Final = Path(__file__).resolve().parent.parent / "docs/images"
 _SIZE: Final[Any] = {"width": 1280, "height": 860}
@@ -34,9 +32,12 @@ _ADDRESS: Final[Any] = {
 }
 
 
-def main(endpoint: Path) -> None:
-    """Fill the shop of an endpoint's file, and write each picture."""
-    known = json.loads(endpoint.read_text())
+def main() -> None:
+    """Fill the shop that runs, and write each picture."""
+    chromium = browser.find()
+    if chromium is None:
+        sys.exit(browser.missing())
+    known = json.loads(keys.LOCAL_ENDPOINT.read_text())
     shop = Backroom(known["baseUrl"], known["apiKey"])
     variants = {
         str(variant["sku"]): variant["id"]
@@ -46,14 +47,14 @@ def main(endpoint: Path) -> None:
     webhook = shop.create_webhook(
         {"url": "http://127.0.0.1:9/orders", "events": ["order.paid"], "description": "ERP"}
     )
-    _sell(shop, variants)
+    _place_orders(shop, variants)
     commission = _take_commission(shop, variants)
     product = _show_picture(shop, "Linen Shirt Blue", "#5b7fa6")
     _show_picture(shop, "Oxford Shirt", "#dfe6ee")
     delivery = next(shop.iter_webhook_deliveries(webhook["id"]))
     with sync_playwright() as playwright:
         chrome = playwright.chromium.launch(
-            executable_path=browser.find(), args=["--no-sandbox", "--disable-dev-shm-usage"]
+            executable_path=chromium, args=["--no-sandbox", "--disable-dev-shm-usage"]
         )
         context = chrome.new_context(viewport=_SIZE, color_scheme="light", locale="en-GB")
         key = json.dumps(known["apiKey"])
@@ -65,14 +66,13 @@ def main(endpoint: Path) -> None:
             "order": f"/orders/{commission}",
             "product": f"/products/{product}",
             "delivery": f"/settings/developer/deliveries/{delivery['id']}",
+            "till": "/orders/new",
         }.items():
             page.set_viewport_size(_LONG if name == "product" else _SIZE)
-            _open(page, f"{known['consoleUrl']}#{path}")
-            _shoot(page, name)
-        page.set_viewport_size(_SIZE)
-        _open(page, f"{known['consoleUrl']}#/orders/new")
-        _fill_till(page)
-        _shoot(page, "till")
+            _open_page(page, f"{known['consoleUrl']}#{path}")
+            if name == "till":
+                _fill_till(page)
+            _take_screenshot(page, name)
         chrome.close()
 
 
@@ -91,7 +91,7 @@ def _show_picture(shop: Backroom, name: str, colour: str) -> str:
     return product["id"]
 
 
-def _sell(shop: Backroom, variants: dict[str, str]) -> None:
+def _place_orders(shop: Backroom, variants: dict[str, str]) -> None:
     """Place a paid order on most of the last 30 days, and two of today."""
     now = datetime.now().astimezone()
     days = [*(day for day in range(1, 30) if day % 4), 0, 0]
@@ -149,7 +149,7 @@ def _take_commission(shop: Backroom, variants: dict[str, str]) -> str:
     return id
 
 
-def _open(page: Page, address: str) -> None:
+def _open_page(page: Page, address: str) -> None:
     page.goto("about:blank")
     page.goto(address)
     page.locator("main:not([aria-busy]) h1").wait_for()
@@ -165,7 +165,7 @@ def _fill_till(page: Page) -> None:
     page.get_by_label("Cash received", exact=True).fill("200")
 
 
-def _shoot(page: Page, name: str) -> None:
+def _take_screenshot(page: Page, name: str) -> None:
     page.wait_for_timeout(1_000)  # pictures, and what slides in
     path = _IMAGES / f"console-{name}.png"
     page.screenshot(path=path)
@@ -174,4 +174,4 @@ def _shoot(page: Page, name: str) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(*sys.argv[1:] or [".local/endpoint.json"]))
+    main()

@@ -31,7 +31,7 @@ def test_the_stage_local_is_never_looked_for_on_aws(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
-    monkeypatch.setattr(keys, "_LOCAL", tmp_path / "endpoint.json")
+    monkeypatch.setattr(keys, "LOCAL_ENDPOINT", tmp_path / "endpoint.json")
     with pytest.raises(SystemExit, match="Start `make run`"):
         keys.main(["--stage", "local", "list"])
 

@@ -8,11 +8,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-import orjson
 import pytest
 
 from infra import emulator_start
-from infra.emulator import CREDENTIALS
+from infra.emulator import CREDENTIALS, find_orjson
 from infra.emulator_snapshots import ORJSON_VARIABLE
 from tests.support.programs import ran
 
@@ -236,8 +235,7 @@ print(statuses.count(200) > 500, statuses.count(400) > 100)
 
 
 def run(*arguments: str) -> str:
-    folder = {ORJSON_VARIABLE: str(Path(orjson.__file__).parents[1])}
-    environment = os.environ | CREDENTIALS | folder
+    environment = os.environ | CREDENTIALS | {ORJSON_VARIABLE: find_orjson()}
     return ran(PYTHON, "-P", *arguments, cwd=PROJECT, env=environment).stdout
 
 
