@@ -131,7 +131,7 @@ class Darkroom:
 
     def attached(self, order: Any, data: bytes = b"0\nSECTION", **fields: Any) -> Any:
         """A file of an order that is READY."""
-        return self.finished(self.attach(order, data, **fields), data)
+        return self.finish_upload(self.attach(order, data, **fields), data)
 
     def post_file(
         self, order: Any, key: str = "", headers: dict[str, str] | None = None, **fields: Any
@@ -152,9 +152,9 @@ class Darkroom:
 
     def uploaded(self, data: bytes, **fields: Any) -> Any:
         """A picture, after its file was rendered or refused."""
-        return self.finished(self.create(data, **fields), data)
+        return self.finish_upload(self.create(data, **fields), data)
 
-    def finished(self, waiting: Any, data: bytes) -> Any:
+    def finish_upload(self, waiting: Any, data: bytes) -> Any:
         """A picture or a file of an order, after this upload was rendered or refused."""
         self.put(waiting, data)
         self.render(waiting)

@@ -191,7 +191,7 @@ def test_names_and_notes_of_an_order_have_a_limit_together(
     assert {*refused} == {"too_large"}
     for answer in answers:  # each file can still become READY
         if answer.status == 201:
-            darkroom.finished(answer.json, b"x")
+            darkroom.finish_upload(answer.json, b"x")
     assert {file["status"] for file in darkroom.files(order)} == {"READY"}
 
 
