@@ -162,8 +162,9 @@ class Client:
     """Makes requests about an order, whose first commit may fail. Perhaps another client acts
     before it, so that the request is computed again."""
 
-    def __init__(self, dynamodb: Double, chance: random.Random, beside: Callable[[], object]):
-        self.dynamodb, self.chance, self.beside, self.asked = dynamodb, chance, beside, count(1)
+    def __init__(self, dynamodb: Double, chance: random.Random, meanwhile: Callable[[], object]):
+        self.dynamodb, self.chance = dynamodb, chance
+        self.meanwhile, self.asked = meanwhile, count(1)
 
     def ask(self, order: Order, path: str, body: Any) -> Answer:
         """The answer, repeated with its key after a crash."""
@@ -175,7 +176,7 @@ class Client:
                 return None
             self.dynamodb.faults = lambda operation, request: None
             if other:
-                self.beside()
+                self.meanwhile()
             return fault
 
         self.dynamodb.faults = inject

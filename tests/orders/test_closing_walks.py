@@ -42,12 +42,12 @@ class Walk:
         self.kept: Decimal | None = None
         self.events = Counter({"order.created": 1})  # all that receivers get of it
         self.moves = [("TRACKED", None, STOCK), ("SALE", -PIECES, self.stock)]  # of its stock
-        self.client = Client(dynamodb, chance, self.note_beside)
+        self.client = Client(dynamodb, chance, self.note_meanwhile)
 
     def ask(self, path: str, body: Any) -> Answer:
         return self.client.ask(self.order, path, body)
 
-    def note_beside(self) -> None:
+    def note_meanwhile(self) -> None:
         assert self.order.patch({"note": f"{self.chance.random()}"}).status == 200
         self.events["order.updated"] += 1
 

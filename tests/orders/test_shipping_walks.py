@@ -77,12 +77,12 @@ class Walk:
             self.lines.append(Line(one["id"], id, pieces, taken, stock - taken, untaken))
         self.status, self.is_closed, self.is_deleted = "PAID", False, False
         self.shipments: list[tuple[dict[str, int], list[str]]] = []  # pieces, state
-        self.client = Client(dynamodb, chance, self.ship_beside)
+        self.client = Client(dynamodb, chance, self.ship_meanwhile)
 
     def ask(self, path: str, body: Any) -> Answer:
         return self.client.ask(self.order, path, body)
 
-    def ship_beside(self) -> None:
+    def ship_meanwhile(self) -> None:
         one = self.lines[0]
         if self.can_ship() and one.to_ship:
             parts = {one.id: 1}
