@@ -35,7 +35,7 @@ class Parsed(Exception):
     """A program has understood its arguments, and would begin."""
 
 
-def lines() -> Iterator[list[str]]:
+def list_commands() -> Iterator[list[str]]:
     """The words of each command in the blocks of the pages."""
     for page in PAGES:
         for block in BLOCK.findall(page.read_text()):
@@ -69,7 +69,7 @@ def test_each_command_of_a_page_is_understood(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    found = list(lines())
+    found = list(list_commands())
     assert len(found) > 40
     for words in found:
         for file in filter(re.compile(r"[\w./]+\.(csv|json|jpg)").fullmatch, words):

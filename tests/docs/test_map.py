@@ -1,4 +1,4 @@
-"""Each row of docs/map.md leads to a file, and to a function or class that the code uses."""
+"""Each line of docs/map.md leads to a file, and to a function or class that the code uses."""
 
 import ast
 import re
@@ -13,8 +13,8 @@ FOLDERS = ("chalicelib", "infra", "clients/python", "tests/support")
 def entries() -> list[re.Match[str]]:
     text = (PROJECT / "docs/map.md").read_text()
     found = list(ENTRY.finditer(text))
-    rows = [line for line in text.splitlines() if line.startswith("- ")]
-    assert len(found) == len(rows) and len(found) >= 40
+    lines = [line for line in text.splitlines() if line.startswith("- ")]
+    assert len(found) == len(lines) and len(found) >= 40
     return found
 
 
@@ -50,13 +50,13 @@ def is_used(file: str, name: str) -> bool:
     )
 
 
-def test_each_row_leads_to_a_file_and_each_behaviour_has_one() -> None:
+def test_each_line_leads_to_a_file_and_each_behaviour_has_one() -> None:
     behaviours = [entry["behaviour"] for entry in entries()]
     assert len(set(behaviours)) == len(behaviours)
     assert [entry.group() for entry in entries() if not (PROJECT / entry["file"]).is_file()] == []
 
 
-def test_each_row_leads_to_a_function_or_class_that_is_used() -> None:
+def test_each_line_leads_to_a_function_or_class_that_is_used() -> None:
     named = [entry for entry in entries() if entry["name"]]
     missing = [entry.group() for entry in named if not definition(entry["file"], entry["name"])]
     assert missing == []

@@ -16,7 +16,7 @@ NAMED = re.compile(
 AN_ID = re.compile(r"\{\w+\}|\w+_\w*…|…|externalId:\d+|linen-shirt")
 
 
-def fits(described: str, start: str, path: str) -> bool:
+def is_named_by(described: str, start: str, path: str) -> bool:
     """Whether a named path is a described one, or its end."""
     wanted = path.strip("/.;:").split("/")
     known = described.strip("/").split("/")[1:]
@@ -36,7 +36,7 @@ def test_each_path_that_a_page_names_is_described() -> None:
         for page, (methods, start, path) in named
         if path not in ("/admin", "/api")
         and not any(
-            fits(described, start, path)
+            is_named_by(described, start, path)
             and all(method.lower() in item for method in re.findall(r"[A-Z]+", methods))
             for described, item in paths.items()
         )
