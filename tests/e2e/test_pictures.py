@@ -27,11 +27,15 @@ def announced(shop: Api, data: bytes) -> Any:
     return shop.post("pictures", new)
 
 
-def ready(shop: Api, data: bytes) -> Any:
-    waiting = announced(shop, data)
+def finish_upload(shop: Api, path: str, waiting: Any, data: bytes) -> Any:
+    """Uploads a picture or file, and returns it as soon as it is rendered or refused."""
     posted(waiting["upload"], data)
-    path = f"pictures/{waiting['id']}"
-    return until(lambda: (found := shop.get(path))["status"] != "WAITING" and found, 60)
+    own = f"{path}/{waiting['id']}"
+    return until(lambda: (found := shop.get(own))["status"] != "WAITING" and found, 60)
+
+
+def ready(shop: Api, data: bytes) -> Any:
+    return finish_upload(shop, "pictures", announced(shop, data), data)
 
 
 def public(address: str, method: str = "GET") -> Any:
@@ -84,10 +88,8 @@ def test_a_file_of_an_order_is_a_download_from_s3_and_only_by_a_signed_address(
     path = f"orders/{order['id']}/files"
     name = "Größe 52.jpg"
     waiting = shop.post(path, {"name": name, "contentType": "image/jpeg", "bytes": len(data)})
-    posted(waiting["upload"], data)
-    own = f"{path}/{waiting['id']}"
-    file = until(lambda: (found := shop.get(own))["status"] == "READY" and found, 60)
-    assert file["kind"] == kind
+    file = finish_upload(shop, path, waiting, data)
+    assert (file["status"], file["kind"]) == ("READY", kind)
     with public(file["urls"]["original"]) as answer:
         assert answer.read() == data
         assert answer.headers["Content-Type"] == "application/octet-stream"
