@@ -1,5 +1,6 @@
 """Fixtures: `desk`, a signed-in Owner; `another` makes more of them; `pages`, their addresses."""
 
+import time
 from collections.abc import Callable, Generator, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -25,6 +26,9 @@ _FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
+
+_DAY = 86_400
+_LAST_SECONDS = 60  # of a day
 
 _DESKS = pytest.StashKey[list[Desk]]()
 
@@ -57,6 +61,14 @@ def browser() -> Iterator[Browser]:
         browser = playwright.chromium.launch(executable_path=path, args=_FLAGS)
         yield browser
         browser.close()
+
+
+@pytest.fixture
+def same_day() -> None:
+    """A test that names days does not begin just before midnight, when its day would end."""
+    left = _DAY - time.time() % _DAY
+    if left < _LAST_SECONDS:
+        time.sleep(left)
 
 
 @pytest.fixture(scope="session")

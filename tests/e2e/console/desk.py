@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from axe_playwright_python.sync_playwright import Axe
@@ -39,6 +40,11 @@ PAGES = {
 expect.set_options(timeout=PATIENCE)
 
 
+def day_from_today(days: int) -> str:
+    """The day that is so many days after today, or before it."""
+    return f"{datetime.now(UTC) + timedelta(days=days):%Y-%m-%d}"
+
+
 # What runs on a page: while it does, the page ignores its other buttons. A dialog belongs to the
 # button that opened it, which is busy until the dialog is closed.
 RUNNING = "body:not(:has(dialog[open])) :is(button, .work)[aria-busy=true]"
@@ -49,15 +55,15 @@ class Kept(list[Route]):
 
     are_released = False
 
-    def __init__(self, held_back: list[Request]):
+    def __init__(self, desk: "Desk"):
         super().__init__()
-        self.held_back = held_back
+        self.desk = desk
 
     def keep(self, route: Route) -> None:
         if self.are_released:
             route.continue_()
         else:
-            self.held_back.append(route.request)
+            self.desk.hold_back(route)
             self.append(route)
 
     def release(self) -> None:
@@ -79,14 +85,29 @@ class Desk:
     def settle(self) -> None:
         """Waits until each change is answered and nothing runs on the page. A test that leaves a
         page or acts while a change is sent holds that back: it is not waited for."""
+
+        def is_answered() -> bool:
+            if self.held_back:
+                # The page answers: what it has sent before is known then.
+                expect(self.page.locator("html")).to_have_count(1)
+            else:
+                expect(self.page.locator(RUNNING)).to_have_count(0)
+            return all(asked in self.held_back for asked in self.unanswered)
+
+        self.wait_until(is_answered)
+
+    def wait_until(self, is_so: Callable[[], bool]) -> None:
+        """Waits, while the page goes on. Fails if it never is so."""
         for _ in range(PATIENCE // 20):
-            # The page is asked in any case: what it has sent before is known then.
-            running = "html:not(*)" if self.held_back else RUNNING
-            expect(self.page.locator(running)).to_have_count(0)
-            if all(asked in self.held_back for asked in self.unanswered):
+            if is_so():
                 return
             self.page.wait_for_timeout(20)
-        raise AssertionError(f"never answered: {[asked.url for asked in self.unanswered]}")
+        unanswered = [asked.url for asked in self.unanswered]
+        raise AssertionError(f"it did not happen; not answered: {unanswered}")
+
+    def hold_back(self, route: Route) -> None:
+        """Notes a request that the test does not answer yet."""
+        self.held_back.append(route.request)
 
     def note_request(self, asked: Request) -> None:
         if asked.method != "GET":
@@ -189,7 +210,7 @@ class Desk:
         folded = self.page.locator("details", has=self.page.locator("summary", has_text=name)).last
         folded.evaluate("each => (each.open = true)")
 
-    def edit(self) -> None:
+    def open_edit(self) -> None:
         """Opens the form of a record whose values are shown as text."""
         self.page.locator("details.edit").evaluate("each => (each.open = true)")
 
@@ -236,7 +257,7 @@ class Desk:
 
     def kept(self, address: str | re.Pattern[str]) -> Kept:
         """The following requests to an address, which are held back."""
-        found = Kept(self.held_back)
+        found = Kept(self)
         self.page.route(address, found.keep)
         return found
 
@@ -260,7 +281,7 @@ class Desk:
         self.page.route(address, lose)
         return found
 
-    def print(self, button: Locator) -> str:
+    def print_page(self, button: Locator) -> str:
         """The text on the paper, after a button that prints."""
         self.page.evaluate("window.print = () => (window.printed = document.body.innerText)")
         pressed = button.element_handle()  # on paper, dialogs and buttons are hidden
@@ -275,6 +296,11 @@ class Desk:
     @property
     def dialog(self) -> Locator:
         return self.page.get_by_role("dialog")
+
+    @property
+    def main_action(self) -> Locator:
+        """The main button or link of the page; there may be one."""
+        return self.page.locator("main :is(button, a).main:visible")
 
 
 def sit_down(
@@ -350,15 +376,12 @@ def held(desk: Desk, pressed: str = "", but: str = "\0") -> Iterator[Callable[..
         ):
             route.continue_()
             return
-        desk.held_back.append(route.request)
+        desk.hold_back(route)
         asked.append(route)
         kept.append(route.fetch())
 
     def answer(**other: Any) -> None:
-        for _ in range(PATIENCE // 20):
-            if kept:
-                break
-            desk.page.wait_for_timeout(20)
+        desk.wait_until(lambda: bool(kept))
         asked[0].fulfill(**(other or {"response": kept[0]}))
 
     desk.page.route(ASKED, hold)

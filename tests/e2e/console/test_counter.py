@@ -100,7 +100,7 @@ def test_nothing_is_booked_without_a_method(desk: Desk) -> None:
     desk.button("Create order").click()
     order = desk.placed_order()
     assert (order["payments"], order["paymentStatus"], len(sent)) == ([], "PENDING", 1)
-    expect(desk.page.locator("main button.main:visible")).to_have_text(["Take payment"])
+    expect(desk.main_action).to_have_text(["Take payment"])
     desk.button("More").click()
     expect(desk.button("Mark as paid")).to_have_count(0)
 
@@ -159,7 +159,7 @@ def test_a_part_of_the_deposit_is_kept_and_the_order_ends(desk: Desk, status: st
     assert (after["amountRefunded"], after["closedBy"] is None) == ("140.00", False)
     assert stock(desk.api, made) == 9
     expect(desk.page.locator("header .badge")).to_contain_text(["Closed"])
-    expect(desk.page.locator("main :is(button, a).main:visible")).to_have_text(["New order"])
+    expect(desk.main_action).to_have_text(["New order"])
     accessible(desk)
 
 

@@ -30,7 +30,7 @@ def test_a_customer_is_created_and_changed(desk: Desk) -> None:
     desk.label("Phone").fill("01947 600000")
     desk.button("Add customer").click()
     desk.heading("Hilda")
-    desk.edit()
+    desk.open_edit()
     desk.label("Last name").fill("Strand")
     desk.button("Save").click()
     desk.heading("Hilda Strand")
@@ -57,7 +57,7 @@ def test_a_customer_is_created_and_changed(desk: Desk) -> None:
 def test_a_taken_email_is_shown_at_its_field(desk: Desk) -> None:
     desk.api.post("customers", {"email": "taken@whitby.example"})
     desk.shown(desk.api.post("customers", {"email": "one@whitby.example", "firstName": "Una"}))
-    desk.edit()
+    desk.open_edit()
     desk.label("Email").fill("taken@whitby.example")
     desk.button("Save").click()
     expect(desk.field("email").locator(".error")).to_contain_text("Another customer")
@@ -111,7 +111,7 @@ def test_an_order_gets_addresses_and_a_label(desk: Desk) -> None:
     person = {"firstName": "Mina", "email": "mina@whitby.example", "addresses": [ADDRESS]}
     mina = desk.api.post("customers", person)
     order = desk.shown(desk.api.order("Lantern", customer={"id": mina["id"]}))
-    desk.edit()
+    desk.open_edit()
     desk.label("Tracking number").fill("1Z-7")
     desk.button("Copy from customer: shipping address").click()
     expect(desk.page.locator(".shippingAddress address")).to_contain_text("7 Cliff Road")
@@ -123,7 +123,7 @@ def test_an_order_gets_addresses_and_a_label(desk: Desk) -> None:
     accessible(desk)
     place = desk.page.locator(".shippingAddress")
     label = place.get_by_role("button", name="Print label", include_hidden=True)
-    printed = desk.print(label)
+    printed = desk.print_page(label)
     assert "7 Cliff Road" in printed and "YO21 Whitby" in printed
     assert "Murray" not in printed and "Lantern" not in printed and "$" not in printed
     desk.page.emulate_media(media="screen")
@@ -138,7 +138,7 @@ def test_an_order_gets_addresses_and_a_label(desk: Desk) -> None:
 def test_other_input_is_kept_while_an_address_is_saved(desk: Desk) -> None:
     person = {"firstName": "Ida", "email": "ida@whitby.example", "addresses": [ADDRESS, ADDRESS]}
     ida = desk.shown(desk.api.post("customers", person))
-    desk.edit()
+    desk.open_edit()
     desk.label("Note").fill("Rings twice")
     desk.button("Make default address 2").click()
     expect(desk.button("Make default address 1")).to_be_visible()
@@ -198,7 +198,7 @@ def test_a_customer_has_a_phone_in_the_list_and_what_is_due_on_the_page(desk: De
     expect(desk.label("Balance")).to_have_value("due")
 
 
-def test_what_happened_to_a_customer_is_told_in_sentences(desk: Desk) -> None:
+def test_what_happened_to_a_customer_is_shown_in_sentences(desk: Desk) -> None:
     person = desk.api.post("customers", {"email": "told@whitby.example", "firstName": "Thea"})
     order = desk.api.order("Tern in oak", customer={"id": person["id"]})
     desk.api.post(f"orders/{order['id']}/payments", {"amount": "2", "method": "CASH"})
@@ -208,10 +208,12 @@ def test_what_happened_to_a_customer_is_told_in_sentences(desk: Desk) -> None:
     until(lambda: len(desk.api.get(entries)["data"]) == 6, 120)
     desk.shown(person)
     expect(desk.page.locator(".history li")).to_have_count(6)
-    told = [one.split("\n")[:-1] for one in desk.page.locator(".history li").all_inner_texts()]
+    entries_shown = [
+        one.split("\n")[:-1] for one in desk.page.locator(".history li").all_inner_texts()
+    ]
     its = f"Order #{order['number']}"
-    assert sorted(told[0]) == ["Phone: 030 1", "Tags: regular added"]
-    assert told[1:] == [
+    assert sorted(entries_shown[0]) == ["Phone: 030 1", "Tags: regular added"]
+    assert entries_shown[1:] == [
         [f"{its} in processing"],
         [f"{its} confirmed"],
         [f"{its}: $2.00 received by cash"],

@@ -104,7 +104,7 @@ def test_an_order_prints_as_an_invoice_and_a_packing_slip_without_prices(desk: D
     ink = "getComputedStyle(document.body).color"
     assert desk.page.evaluate(ink) == "rgb(32, 36, 31)", "dark, on white paper"
     whole, slip = (
-        desk.print(desk.page.get_by_role("button", name=name, include_hidden=True))
+        desk.print_page(desk.page.get_by_role("button", name=name, include_hidden=True))
         for name in ("Print order", "Print packing slip")
     )
     for text in (f"Order #{order['number']}", "On paper", "7 Cliff Road", "With a ribbon"):
@@ -131,7 +131,7 @@ def test_a_slip_has_the_pieces_to_send_and_the_order_its_payments(desk: Desk) ->
     quantity = desk.page.get_by_role("region", name="Items").locator("td.number").first
     expect(quantity).to_have_text("2", use_inner_text=True)
     slip = desk.page.get_by_role("button", name="Print packing slip", include_hidden=True)
-    text = desk.print(slip)
+    text = desk.print_page(slip)
     expect(quantity).to_have_text("1", use_inner_text=True)
     assert "Ring twice" in text and "$" not in text and "refunded" not in text
 

@@ -85,9 +85,8 @@ def test_a_payment_an_edit_or_a_refund_whose_answer_is_lost_is_made_once_and_sai
             expect(desk.dialog.locator("p.strong[role=status]")).to_contain_text(said)
         desk.dialog.locator("button.main").click()
         expect(desk.dialog).to_contain_text("may or may not have been saved")
-        if (
-            path == "refunds"
-        ):  # another amount is only looked at, also if it is shown a moment later
+        if path == "refunds":
+            # Another amount is only looked at, also if it is shown a moment later.
             looks = desk.kept(f"**/{path}")
             with desk.page.expect_request(f"**/{path}"):
                 desk.dialog.get_by_label(field).fill("20")

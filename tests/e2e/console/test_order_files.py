@@ -6,9 +6,8 @@ from typing import Any
 from playwright.sync_api import Response, expect
 
 from tests.e2e.calls import until
-from tests.e2e.console.desk import PHONE, Desk
-from tests.e2e.console.test_customers import accessible
-from tests.e2e.console.test_pictures import PHOTO, file, is_shown
+from tests.e2e.console.desk import PHONE, Desk, accessible
+from tests.e2e.console.test_pictures import PHOTO, is_shown, make_upload
 
 DRAWING = {"name": "Ring größe.dxf", "mimeType": "application/dxf", "buffer": b"0\nSECTION\n"}
 
@@ -64,6 +63,8 @@ def test_a_file_is_on_the_order_though_its_tab_was_closed_after_the_upload(desk:
     order = desk.shown(desk.api.order("Closed tab"))
     desk.button("Add files").click()
     with desk.page.expect_response(is_from_bucket):
-        desk.page.locator(".uploads input[type=file]").first.set_input_files([file("a.jpg", b"x")])
+        desk.page.locator(".uploads input[type=file]").first.set_input_files(
+            [make_upload("a.jpg", b"x")]
+        )
     desk.page.close()
     until(lambda: [each["status"] for each in files_of(desk, order)] == ["READY"])

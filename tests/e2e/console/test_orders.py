@@ -10,7 +10,7 @@ TRACKING = "1Z999AA10123456784"
 PRINTS = ["Print order", "Print packing slip"]
 
 
-def offers(desk: Desk, *actions: str) -> None:
+def expect_actions(desk: Desk, *actions: str) -> None:
     """The main one, and those of the menu."""
     title = desk.page.locator("main .title .actions")
     expect(title.locator(":is(.main, [popover] > *)")).to_have_text([*actions, *PRINTS, "Delete"])
@@ -38,10 +38,10 @@ def test_an_order_is_created_by_hand_and_moved_to_delivered(desk: Desk) -> None:
     desk.placed_order()
     expect(desk.page.get_by_text("$165.00").first).to_be_visible()
 
-    offers(desk, "Take payment", "Close order", "New order")
+    expect_actions(desk, "Take payment", "Close order", "New order")
     desk.pay("Card terminal")
     steps = ("Ship", "Start production", "Start processing", "Refund", "Hand over")
-    offers(desk, *steps, "Close order", "New order")
+    expect_actions(desk, *steps, "Close order", "New order")
     desk.more("Start processing")
     desk.wait_for_status("Processing")
     desk.button("Ship").click()
@@ -50,7 +50,7 @@ def test_an_order_is_created_by_hand_and_moved_to_delivered(desk: Desk) -> None:
     expect(desk.page.get_by_role("link", name="Track with UPS")).to_be_visible()
     desk.button("Mark as delivered").click()
     expect(desk.page.locator("header .badge").first).to_have_text("Delivered")
-    offers(desk, "New order", "Refund")
+    expect_actions(desk, "New order", "Refund")
 
     order = desk.api.get(f"orders/{desk.page.url.rpartition('/')[2]}")
     assert (order["status"], order["paymentStatus"]) == ("DELIVERED", "PAID")
@@ -133,7 +133,7 @@ def test_a_move_saves_unsaved_input(desk: Desk) -> None:
     order = desk.api.order("Razorbill")
     desk.api.move(order, "PAID", "PROCESSING")
     desk.open(f"/orders/{order['id']}")
-    desk.edit()
+    desk.open_edit()
     desk.label("Note").fill("Leave it with the neighbour")
     desk.label("Tracking number").fill("1Z-42")
     desk.button("Ship").click()
@@ -151,12 +151,12 @@ def test_an_outdated_move_shows_the_current_status(desk: Desk) -> None:
     desk.more("Start processing")
     expect(desk.page.locator(".toast")).to_contain_text("It is now refunded")
     expect(desk.page.locator("header .badge")).to_have_text(["Refunded"])
-    offers(desk, "New order")
+    expect_actions(desk, "New order")
 
 
 def test_a_move_whose_answer_is_lost_is_said_to_be_made(desk: Desk) -> None:
     order = desk.shown(desk.api.order("Fulmar", paymentStatus="PAID"))
-    desk.edit()
+    desk.open_edit()
     desk.label("Note").fill("Rang the bell")
     lost = desk.lost(f"**/api/admin/orders/{order['id']}", method="PATCH")
     desk.more("Start processing")
@@ -197,7 +197,7 @@ def test_a_tag_with_a_comma_is_changed_only_by_who_edits_the_tags(desk: Desk) ->
     assert {name: after[name] for name in given} == given
 
     customer = desk.shown(desk.api.post("customers", {"email": "smew2@example.com", **given}))
-    desk.edit()
+    desk.open_edit()
     desk.label("First name").fill("Ada")
     desk.button("Save").click()
     desk.heading("Ada")
@@ -213,6 +213,6 @@ def test_an_order_that_was_refunded_offers_only_what_is_possible(desk: Desk) -> 
     for kind in ("payments", "refunds"):
         desk.api.post(f"orders/{order['id']}/{kind}", money)
     desk.open(f"/orders/{order['id']}")
-    offers(desk, "New order", "Close order")
+    expect_actions(desk, "New order", "Close order")
     for refused in ("Edit items", "Take payment", "Refund", "Void Cash $30.00"):
         expect(desk.button(refused)).to_have_count(0)

@@ -31,7 +31,7 @@ def held(desk: Desk, which: int = 1, method: str = "") -> Iterator[list[Route]]:
         nonlocal seen
         seen += not method or route.request.method == method
         if seen == which and not kept:
-            desk.held_back.append(route.request)
+            desk.hold_back(route)
             kept.append(route)
         else:
             route.continue_()
@@ -72,10 +72,7 @@ def test_a_page_left_at_any_await_draws_nothing(desk: Desk, pages: list[str], or
         for which in range(1, MOST_AWAITS):
             with held(desk, which) as kept:
                 go(desk, address)
-                for _ in range(2_000):
-                    if kept or desk.page.locator(DRAWN).count():
-                        break
-                    desk.page.wait_for_timeout(20)
+                desk.wait_until(lambda: bool(kept or desk.page.locator(DRAWN).count()))
                 desk.page.wait_for_timeout(30)
                 go(desk, "/nowhere")
                 desk.heading("Page not found")
@@ -198,7 +195,7 @@ def test_leaving_asks_once_for_repeated_back_presses(desk: Desk) -> None:
     go(desk, "/orders")
     desk.stands()
     go(desk, f"/orders/{order['id']}")
-    desk.edit()
+    desk.open_edit()
     desk.label("Note").fill("Half a")
     desk.go_back()
     expect(desk.dialog).to_be_visible()

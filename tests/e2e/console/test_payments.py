@@ -36,7 +36,7 @@ def test_a_payment_in_cash_and_a_refund_of_one_piece_by_keyboard(
     paid = desk.api.get(f"orders/{order['id']}")
     assert (paid["amountPaid"], paid["balanceDue"]) == ("30.00", "70.00")
     assert (paid["payments"][0]["method"], paid["payments"][0]["change"]) == ("CASH", "20.00")
-    expect(desk.page.locator("main button.main:visible")).to_have_text(["Take payment"])
+    expect(desk.main_action).to_have_text(["Take payment"])
     desk.button("Take payment").focus()
     keys.press("Enter")
     desk.dialog.get_by_role("button", name="Cash").press("Enter")

@@ -12,14 +12,14 @@ from tests.e2e.console.desk import PHONE, Desk, accessible
 from tests.files.build import exif, picture
 
 
-def file(name: str, data: bytes) -> Any:
+def make_upload(name: str, data: bytes) -> Any:
     return {"name": name, "mimeType": "image/jpeg", "buffer": data}
 
 
-CUP = file("cup.jpg", picture((400, 300), "JPEG"))
-SAUCER = file("saucer.jpg", picture((300, 300), "JPEG"))
-TEXT = file("text.jpg", b"This is no picture.")
-PHOTO = file("photo.jpg", picture((4032, 3024), "JPEG", exif=exif(6)))
+CUP = make_upload("cup.jpg", picture((400, 300), "JPEG"))
+SAUCER = make_upload("saucer.jpg", picture((300, 300), "JPEG"))
+TEXT = make_upload("text.jpg", b"This is no picture.")
+PHOTO = make_upload("photo.jpg", picture((4032, 3024), "JPEG", exif=exif(6)))
 
 
 def add_pictures(desk: Desk, *files: Any) -> None:
@@ -28,11 +28,11 @@ def add_pictures(desk: Desk, *files: Any) -> None:
     expect(desk.page.locator(".pictures progress")).to_have_count(0)
 
 
-def tiles(desk: Desk) -> Locator:
+def find_tiles(desk: Desk) -> Locator:
     return desk.page.locator(".pictures li")
 
 
-def press(desk: Desk, at: int, name: str) -> None:
+def press_in_menu(desk: Desk, at: int, name: str) -> None:
     """Presses a button in the menu of a picture."""
     desk.button(f"More: picture {at}").click()
     desk.page.locator(":popover-open").get_by_role("button", name=name).click()
@@ -55,19 +55,19 @@ def test_pictures_of_a_product_are_uploaded_and_seen_wherever_it_is(
     desk.label("Price").fill("5")
     desk.label("Status").select_option("ACTIVE")
     add_pictures(desk, CUP, TEXT, SAUCER)
-    expect(tiles(desk).nth(1)).to_contain_text("text.jpg: The file is no picture.")
+    expect(find_tiles(desk).nth(1)).to_contain_text("text.jpg: The file is no picture.")
     desk.button("Create product").click()
     expect(desk.page.get_by_text("text.jpg was not uploaded.")).to_be_visible()
     accessible(desk)
-    press(desk, 2, "Remove")
-    press(desk, 2, "Make it the main picture")
+    press_in_menu(desk, 2, "Remove")
+    press_in_menu(desk, 2, "Make it the main picture")
     desk.label("Alt text of picture 1").fill("A saucer")
     desk.page.locator(".uploads > .actions").get_by_text("Use another address").click()
     desk.label("Address of the picture").fill("https://pictures.example.com/third.png")
     desk.page.route("https://pictures.example.com/**", lambda route: route.fulfill(status=404))
     desk.button("Use this address").click()
     expect(desk.page.locator("dialog")).to_have_count(0)
-    expect(tiles(desk).nth(2)).to_contain_text("cannot be loaded")
+    expect(find_tiles(desk).nth(2)).to_contain_text("cannot be loaded")
     desk.button("Create product").click()
     desk.heading(name)
     found = desk.api.get(f"products/{desk.page.url.rpartition('/')[2]}")
@@ -104,14 +104,14 @@ def test_pictures_outlive_a_reload_a_failure_and_a_page_that_is_left(desk: Desk)
     posted = desk.kept(bucket)
     with desk.page.expect_request(bucket):
         desk.page.locator(".uploads input[type=file]").first.set_input_files([CUP])
-    expect(tiles(desk)).to_contain_text("Uploading")
+    expect(find_tiles(desk)).to_contain_text("Uploading")
     desk.page.evaluate("location.hash = '#/orders'")
     expect(desk.dialog).to_contain_text("being uploaded")
     desk.dialog.get_by_role("button", name="Stay").click()
     posted[0].abort()
-    expect(tiles(desk)).to_contain_text("The upload was interrupted.")
+    expect(find_tiles(desk)).to_contain_text("The upload was interrupted.")
     posted.release()
-    press(desk, 1, "Try again")
+    press_in_menu(desk, 1, "Try again")
     expect(desk.page.locator(".pictures progress")).to_have_count(0)
     desk.label("Alt text of picture 1").fill("A cup")
     desk.page.on("dialog", lambda asked: asked.accept())

@@ -1,22 +1,19 @@
 """Production in the console: a board that several people use at once, and the cards on it."""
 
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 from playwright.sync_api import Locator, expect
 
 from tests.e2e.calls import Api, until
-from tests.e2e.console.desk import DESKTOP, PHONE, Desk, accessible, held
+from tests.e2e.console.desk import DESKTOP, PHONE, Desk, accessible, day_from_today, held
 from tests.e2e.console.test_typed import RUN
+
+pytestmark = pytest.mark.usefixtures("same_day")
 
 WINDOWS = [PHONE, DESKTOP | {"width": 1440}]
 NO_OVERFLOW = "document.documentElement.scrollWidth <= innerWidth"
-
-
-def in_days(days: int) -> str:
-    return f"{datetime.now(UTC) + timedelta(days=days):%Y-%m-%d}"
 
 
 def commission(api: Api, title: str, *, quantity: int = 8, **line: Any) -> Any:
@@ -55,7 +52,7 @@ def test_a_card_moves_by_menu_and_by_keys_and_its_order_follows(
     another: Callable[..., Desk], window: Any
 ) -> None:
     desk = another(viewport=window)
-    order = commission(desk.api, "Moved", dueOn=in_days(-3))
+    order = commission(desk.api, "Moved", dueOn=day_from_today(-3))
     desk.open("/production?due=overdue")
     expect(card(desk, order, "To do")).to_contain_text("0 of 8")
     expect(card(desk, order)).to_contain_text("Overdue since")
@@ -87,7 +84,7 @@ def test_a_card_moves_by_menu_and_by_keys_and_its_order_follows(
     made = desk.api.get(f"orders/{order['id']}")
     assert made["status"] == "IN_PRODUCTION" and made["producedAt"]
     desk.shown(order)
-    expect(desk.page.locator("main :is(button, a).main:visible")).to_have_text(["Ship"])
+    expect(desk.main_action).to_have_text(["Ship"])
     expect(desk.button(f"Made, 8 of 8: Moved {RUN}")).to_be_visible()
 
 
@@ -191,7 +188,7 @@ def test_a_card_says_what_is_made_and_prints_it_without_prices(
     expect(card(desk, order)).to_contain_text("Quantity 8 → 7")
     opener(desk, order).click()
     expect(desk.dialog).to_contain_text("Changed after start")
-    text = desk.print(desk.dialog.get_by_role("button", name="Print job card"))
+    text = desk.print_page(desk.dialog.get_by_role("button", name="Print job card"))
     for said in (order["number"], "× 7", "Gold", "Polished", "Wright", "Revision 2", "missing"):
         assert said in text, said
     assert "$" not in text and "Save" not in text
@@ -214,7 +211,7 @@ def test_what_is_made_is_said_with_the_product_the_order_and_its_edit(desk: Desk
     desk.heading(f"Commission {RUN}")
     desk.choose(f"Commission {RUN}")
     line = desk.page.locator(".order-lines .line")
-    expect(line.get_by_label("Promised date of")).to_have_value(in_days(3))
+    expect(line.get_by_label("Promised date of")).to_have_value(day_from_today(3))
     expect(line.get_by_label("Details of")).to_have_value("Size: ")
     desk.button("Add a custom item").click()
     line.last.get_by_label("Name").fill("Engraving")
@@ -225,10 +222,10 @@ def test_what_is_made_is_said_with_the_product_the_order_and_its_edit(desk: Desk
     desk.button("Create order").click()
     order = desk.placed_order()
     due = [(one["make"], one["dueOn"]) for one in order["lineItems"]]
-    assert due == [(True, in_days(3)), (True, None)]
+    assert due == [(True, day_from_today(3)), (True, None)]
     assert order["lineItems"][1]["specification"] == [{"name": "Text", "value": "For ever: A"}]
-    desk.edit()
-    desk.label("Promised for").fill(in_days(-3))
+    desk.open_edit()
+    desk.label("Promised for").fill(day_from_today(-3))
     desk.save()
     expect(desk.page.locator(".about")).to_contain_text("Overdue since")
     desk.pay()
@@ -273,10 +270,10 @@ def test_an_admin_names_the_stages_and_one_in_use_stays(desk: Desk) -> None:
 def test_a_move_is_made_also_if_the_page_is_loaded_again_at_once(desk: Desk) -> None:
     order = commission(desk.api, "Reloaded")
     desk.open("/production")
-    held = desk.kept("**/work/**")
+    sent = desk.kept("**/work/**")
     with desk.page.expect_request("**/work/**"):
         opener(desk, order).focus()
         desk.page.keyboard.press("ArrowRight")
     desk.reload()
-    held.release()
+    sent.release()
     until(lambda: work(desk.api, order)["stage"]["id"] == "stg_work")

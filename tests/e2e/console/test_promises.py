@@ -60,7 +60,7 @@ def test_stock_is_moved_by_pieces_with_a_reason_on_the_page_of_its_product(desk:
 
 def test_a_refused_note_of_a_move_is_at_its_field(desk: Desk) -> None:
     order = desk.shown(desk.api.order(f"Kept {RUN}", paymentStatus="PAID"))
-    desk.edit()
+    desk.open_edit()
     desk.label("Note").fill("y" * 6000)
     desk.more("Start processing")
     expect(desk.field("note").locator(".error")).not_to_be_empty()

@@ -14,15 +14,13 @@ import pytest
 from playwright.sync_api import Locator, Route, expect
 
 from tests.e2e.calls import until
-from tests.e2e.console.desk import PHONE, Desk, held
+from tests.e2e.console.desk import PHONE, Desk, day_from_today, held
+
+pytestmark = pytest.mark.usefixtures("same_day")
 
 
 def sold(desk: Desk, name: str, price: str = "5", **more: Any) -> Any:
     return desk.api.order(desk.api.product(name, price=price), **more)
-
-
-def ago(days: int) -> str:
-    return f"{datetime.now(UTC) - timedelta(days=days):%Y-%m-%d}"
 
 
 def tile(desk: Desk, name: str) -> Locator:
@@ -37,7 +35,7 @@ def shown(amount: str) -> str:
 def test_money_and_counts_are_of_the_same_orders(desk: Desk) -> None:
     sold(desk, "Paid of today's orders", paymentStatus="PAID")
     sold(desk, "Not paid today")
-    sold(desk, "Paid last week", "7", orderDate=ago(7), paymentStatus="PAID")
+    sold(desk, "Paid last week", "7", orderDate=day_from_today(-7), paymentStatus="PAID")
     desk.open("/")
     summary = desk.api.get("summary")
     today, before = summary["today"], summary["days"][-8]
@@ -53,7 +51,7 @@ def test_money_and_counts_are_of_the_same_orders(desk: Desk) -> None:
 
 
 def test_a_day_is_chosen_by_pointer_and_by_keys_and_leads_to_its_orders(desk: Desk) -> None:
-    sold(desk, "Five days ago", "31", orderDate=ago(5), paymentStatus="PAID")
+    sold(desk, "Five days ago", "31", orderDate=day_from_today(-5), paymentStatus="PAID")
     desk.open("/")
     chart = desk.page.get_by_role("slider", name="Paid, last 30 days")
     day = desk.api.get("summary")["days"][-6]
@@ -83,8 +81,8 @@ def test_a_day_is_chosen_by_pointer_and_by_keys_and_leads_to_its_orders(desk: De
 def test_what_is_due_and_since_when_leads_to_its_orders(desk: Desk) -> None:
     rest = {"salesRepId": "emp_due"}
     part = sold(desk, "Due", payments=[{"amount": 2, "method": "CASH"}], **rest)
-    late = sold(desk, "Overdue", orderDate=ago(15), **rest)
-    recent = sold(desk, "Only due", orderDate=ago(14), **rest)
+    late = sold(desk, "Overdue", orderDate=day_from_today(-15), **rest)
+    recent = sold(desk, "Only due", orderDate=day_from_today(-14), **rest)
     sold(desk, "All paid", paymentStatus="PAID", **rest)
     desk.api.move(sold(desk, "Called off", **rest), "CANCELLED")
     receivables = desk.api.get("summary")["receivables"]
@@ -243,22 +241,22 @@ def test_a_report_is_a_table_with_bars_and_a_file(another: Callable[..., Desk]) 
     desk.label("By").select_option("source")
     desk.page.get_by_role("cell", name="Fair", exact=True).get_by_role("link").click()
     desk.heading("Orders")
-    assert f"source=FAIR&from={ago(29)}&to={ago(0)}" in desk.page.url
+    assert f"source=FAIR&from={day_from_today(-29)}&to={day_from_today(0)}" in desk.page.url
     desk.go_back()
     expect(desk.label("By")).to_have_value("source")
     desk.open("/jobs")
-    about = f"Sales by product, {ago(29)} to {ago(0)}"
+    about = f"Sales by product, {day_from_today(-29)} to {day_from_today(0)}"
     expect(desk.page.get_by_role("row").filter(has_text=about).first).to_be_visible()
 
 
 def test_a_second_look_at_a_report_has_what_was_sold_and_deleted_meanwhile(desk: Desk) -> None:
     name = f"Curlew {uuid4().hex[:6]}"
     product = desk.api.product(name, variants=[{"price": "20", "cost": "12.50"}])
-    page = f"/reports?by=product&from={ago(400)}&to={ago(399)}"
+    page = f"/reports?by=product&from={day_from_today(-400)}&to={day_from_today(-399)}"
     row = desk.page.get_by_role("row").filter(has_text=name)
     desk.open(page)
     expect(desk.button("Refresh")).to_be_visible()
-    first, second = (desk.api.order(product, orderDate=ago(400)) for _ in range(2))
+    first, second = (desk.api.order(product, orderDate=day_from_today(-400)) for _ in range(2))
     desk.open("/")
     desk.open(page)
     expect(row).to_contain_text("$40.00")
@@ -274,15 +272,15 @@ def test_a_second_look_at_a_report_has_what_was_sold_and_deleted_meanwhile(desk:
 
 def test_a_report_says_which_part_of_the_net_its_profit_covers(desk: Desk) -> None:
     known = desk.api.product("Stint", variants=[{"price": "20", "cost": "12.50"}])
-    page = f"/reports?from={ago(500)}&to={ago(499)}"
-    desk.api.order(known, orderDate=ago(500))
-    desk.api.order(known, orderDate=ago(502))
+    page = f"/reports?from={day_from_today(-500)}&to={day_from_today(-499)}"
+    desk.api.order(known, orderDate=day_from_today(-500))
+    desk.api.order(known, orderDate=day_from_today(-502))
     desk.open(page)
     sums = desk.page.get_by_role("region", name="Totals")
     expect(sums).to_contain_text("Profit$7.50")
     expect(sums).to_contain_text("The 2 days before$20.00")
     expect(desk.page.get_by_text("The profit covers")).to_have_count(0)
-    sold(desk, "Of no known cost", "3", orderDate=ago(499))
+    sold(desk, "Of no known cost", "3", orderDate=day_from_today(-499))
     desk.button("Refresh").click()
     expect(desk.page.get_by_text("The profit covers $20.00 of $23.00")).to_be_visible()
     rows = desk.page.get_by_role("region", name="Sums").get_by_role("row")
@@ -301,9 +299,9 @@ def test_a_period_is_one_press_and_names_its_file(desk: Desk) -> None:
     last = today.replace(day=1) - timedelta(days=1)
     for name, first, end in (
         ("Last month", f"{last:%Y-%m}-01", f"{last:%Y-%m-%d}"),
-        ("This year", f"{today:%Y}-01-01", ago(0)),
-        ("This month", f"{today:%Y-%m}-01", ago(0)),
-        ("Today", ago(0), ago(0)),
+        ("This year", f"{today:%Y}-01-01", day_from_today(0)),
+        ("This month", f"{today:%Y-%m}-01", day_from_today(0)),
+        ("Today", day_from_today(0), day_from_today(0)),
     ):
         desk.button(name).click()
         expect(desk.label("From")).to_have_value(first)
@@ -319,7 +317,7 @@ def test_a_period_is_one_press_and_names_its_file(desk: Desk) -> None:
     with urlopen(str(file.get_attribute("href"))) as answer:
         named = answer.headers["Content-Disposition"]
         (row,) = csv.DictReader(io.StringIO(answer.read().decode("utf-8-sig")), delimiter=";")
-    assert f'"sales-by-day-{ago(0)}-to-{ago(0)}.csv"' in named
+    assert f'"sales-by-day-{day_from_today(0)}-to-{day_from_today(0)}.csv"' in named
     total = Decimal(row["gross"].replace(",", "."))
     assert "," in row["gross"] and total >= Decimal("1234.5")
 
@@ -332,7 +330,7 @@ def test_a_report_says_what_a_period_must_be(desk: Desk) -> None:
     desk.label("To").fill("2026-01-01")
     says = "must be the first day, or at most 365 days after it"
     expect(desk.field("to").locator(".error")).to_have_text(says)
-    desk.label("To").fill(ago(0))
+    desk.label("To").fill(day_from_today(0))
     expect(desk.field("to").locator(".error")).to_be_empty()
     desk.label("Report").select_option("tax")
     expect(desk.label("By").locator("option")).to_have_text(["Day"])

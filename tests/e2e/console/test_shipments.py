@@ -71,7 +71,7 @@ def test_an_order_is_shipped_in_two_parts_with_a_slip_of_each(
     expect(shown.first).to_contain_text("1Z2")
     accessible(desk)
     name = "Packing slip: shipment 1"
-    text = desk.print(desk.page.get_by_role("button", name=name, include_hidden=True))
+    text = desk.print_page(desk.page.get_by_role("button", name=name, include_hidden=True))
     assert "In this shipment" in text and "7 Cliff Road" in text and "S-B" not in text
     (row,) = [line for line in text.splitlines() if f"Shipped S-A {RUN}" in line]
     assert row.split()[-3:] == ["1", "0", "2"] and "$" not in text
@@ -96,10 +96,9 @@ def test_ship_is_the_main_button_of_what_is_paid_and_made(
     if fields is DEPOSIT:
         desk.api.post(f"orders/{order['id']}/payments", {"amount": "5", "method": "CASH"})
         desk.reload()
-    main = desk.page.locator("main :is(button, a).main:visible")
-    expect(main).to_have_text([step])
+    expect(desk.main_action).to_have_text([step])
     if step == "Ship":
-        main.click()
+        desk.main_action.click()
         ship(desk)
         desk.wait_for_status("Shipped")
         assert [one["implied"] for one in now(desk, order)["shipments"]] == [False]

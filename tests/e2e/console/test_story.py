@@ -49,12 +49,11 @@ def test_what_is_next_and_the_money_are_on_the_first_screen_of_a_phone(
         else:
             desk.api.call("PATCH", f"orders/{order['id']}", {"status": kind})
     desk.open(f"/orders/{order['id']}")
-    main = desk.page.locator("main :is(button, a).main:visible")
-    expect(main).to_have_text([step])
+    expect(desk.main_action).to_have_text([step])
     state = desk.page.locator("header .badge").first
     expect(state).to_have_text(status)
     money = desk.page.get_by_role("region", name="Payments")
-    for shown in (main, state, money):
+    for shown in (desk.main_action, state, money):
         box = shown.bounding_box()
         assert box is not None and box["y"] >= 0
         assert box["y"] + box["height"] <= PHONE["height"], f"{box} is below the first screen"
@@ -142,7 +141,7 @@ def test_each_page_has_one_main_button_and_deleting_is_in_a_menu(desk: Desk) -> 
     many = {}
     for address in [*records, *lists, "/jobs", "/settings/keys"]:
         desk.open(address)
-        main = desk.page.locator("main :is(button, a).main:visible").all_inner_texts()
+        main = desk.main_action.all_inner_texts()
         if len(main) > 1:
             many[address] = main
         if address in records:
@@ -165,4 +164,4 @@ def test_an_empty_list_has_one_main_button(desk: Desk) -> None:
     for address in ("/orders", "/products", "/customers", "/jobs", "/settings/developer/webhooks"):
         desk.open(address)
         expect(desk.page.locator("main .empty")).to_be_visible()
-        expect(desk.page.locator("main :is(button, a).main:visible")).to_have_count(1)
+        expect(desk.main_action).to_have_count(1)

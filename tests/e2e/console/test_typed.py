@@ -25,7 +25,7 @@ def placed(api: Api, name: str, **fields: Any) -> Any:
 
 def test_text_typed_during_a_move_stays_with_its_cursor(desk: Desk) -> None:
     order = desk.shown(placed(desk.api, "Whimbrel", paymentStatus="PAID"))
-    desk.edit()
+    desk.open_edit()
     with held(desk, "Start processing") as answer:
         desk.label("Note").click()
         desk.page.keyboard.type("call ")
@@ -40,7 +40,7 @@ def test_text_typed_during_a_move_stays_with_its_cursor(desk: Desk) -> None:
 def test_a_question_about_unsaved_input_stays_while_it_is_not_saved(desk: Desk) -> None:
     """When a save that was under way ends well, the page is left."""
     desk.shown(placed(desk.api, "Dunlin"))
-    desk.edit()
+    desk.open_edit()
     desk.label("Note").fill("kept")
     wrong = {"code": "invalid", "errors": [{"field": "note", "message": "is too long"}]}
     for refused in (True, False):
@@ -75,7 +75,7 @@ def test_a_question_about_a_dialog_ends_when_it_is_saved(desk: Desk) -> None:
 
 def test_text_typed_over_someone_elses_edit_is_asked_about(desk: Desk) -> None:
     order = desk.shown(placed(desk.api, "Bittern", paymentStatus="PAID"))
-    desk.edit()
+    desk.open_edit()
     desk.label("Note").fill("mine")
     desk.api.call("PATCH", f"orders/{order['id']}", {"note": "theirs"})
     desk.more("Start processing")
@@ -136,7 +136,7 @@ def test_a_refusal_is_shown_where_it_can_be_seen(desk: Desk) -> None:
     two = [THEIRS, {**THEIRS, "address1": "Am Deich 2"}]
     new = {"email": f"sanderling@{RUN}.example", "addresses": two}
     desk.shown(desk.api.post("customers", new))
-    desk.edit()
+    desk.open_edit()
     desk.label("Email").fill("no address")
     with held(desk, "Save") as answer:
         desk.button("Make default address 2").click()

@@ -115,7 +115,7 @@ def bulk(of: str) -> Callable[[Api], str]:
 def open_edit(desk: Desk) -> None:
     """Opens the form of a record, where the page has one behind a button."""
     if desk.page.locator("details.edit").count():
-        desk.edit()
+        desk.open_edit()
 
 
 def scope(desk: Desk) -> Locator:
