@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from chalicelib.storage import table
 from tests.customers.build import CUSTOMERS, address, customer, new_customer
 from tests.orders.build import (
     ORDERS,
@@ -261,3 +262,15 @@ def test_a_crashed_merge_request_leaves_both_customers_changeable(jobs: JobDesk)
     with pytest.raises(Crash):
         one.post("/merge", {"into": two["id"]})
     assert one.patch({"note": "x"}).status == 200
+
+
+def test_an_erasure_leaves_no_record_of_a_merged_customer_that_has_none(
+    shop: Shop, jobs: JobDesk
+) -> None:
+    """As release 1.0.0 may have left it."""
+    one, two = customer(shop), customer(shop)
+    merged(jobs, one, two)
+    (gone,) = [item for item in shop.stored() if item["pk"] == one["id"] and "into" in item]
+    table.delete((gone["pk"], gone["sk"]))
+    assert jobs.done(f"{two.path}/erase", {})["status"] == "COMPLETED"
+    assert not [item for item in shop.stored() if item["pk"] == gone["pk"]]

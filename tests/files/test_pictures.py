@@ -4,6 +4,7 @@ import base64
 import json
 import random
 from collections.abc import Callable
+from datetime import timedelta
 from functools import partial
 from types import ModuleType
 from typing import Any
@@ -13,6 +14,8 @@ import pytest
 import app
 from chalicelib import settings
 from chalicelib.files import objects, store
+from chalicelib.files.model import FileStatus, NewPicture
+from chalicelib.values import clock
 from tests.files.build import (
     PICTURES,
     PRODUCTS,
@@ -101,6 +104,25 @@ def test_a_repeated_announcement_of_a_deleted_picture_does_not_bring_its_file_ba
     waiting = darkroom.shop.made(PICTURES, new, headers=key)
     darkroom.render(waiting)  # as the sweep does
     assert darkroom.read(waiting)["status"] == "WAITING" and darkroom.stored() == []
+
+
+def test_a_repeat_whose_first_answer_was_lost_leaves_a_ready_picture_as_it_is(
+    darkroom: Darkroom,
+) -> None:
+    shown = darkroom.uploaded(RED)
+    new = NewPicture(name="cup.jpg", contentType="image/jpeg", bytes=len(RED))
+    again = store.create_picture(new, "key_1", id=shown["id"])
+    assert again.status is FileStatus.READY and darkroom.read(shown) == shown
+
+
+def test_only_a_waiting_picture_is_claimed_for_an_upload(darkroom: Darkroom) -> None:
+    shown, gone = darkroom.uploaded(RED), darkroom.create(OTHER)
+    claimed_for = store.get_picture(shown["id"]).fields["etag"]
+    assert not store.claim_upload(shown["id"], claimed_for)
+    assert darkroom.shop.delete(f"{PICTURES}/{gone['id']}").status == 200
+    assert not store.claim_upload(gone["id"], '"other"')
+    assert darkroom.read(shown) == shown
+    assert darkroom.shop.get(f"{PICTURES}/{gone['id']}").status == 404
 
 
 def test_a_form_that_is_used_twice_never_shows_the_second_file(darkroom: Darkroom) -> None:
@@ -353,6 +375,17 @@ def test_a_picture_that_no_product_shows_is_deleted_after_90_days(
     assert {key.partition("/")[0] for key in darkroom.stored()} == {shown["id"]}
     originals = [key for key in darkroom.stored(settings.bucket()) if key.startswith("pictures/")]
     assert originals == [f"pictures/{shown['id']}"]
+
+
+def test_a_second_look_at_once_keeps_since_when_a_picture_is_unused(darkroom: Darkroom) -> None:
+    unused, gone = darkroom.uploaded(RED), darkroom.uploaded(OTHER)
+    before = [store.get_picture(one["id"]) for one in (unused, gone)]
+    assert darkroom.shop.delete(f"{PICTURES}/{gone['id']}").status == 200
+    for days in (0, 5):
+        for one in before:
+            store.mark_unused(one, clock.now() + timedelta(days=days))
+    assert darkroom.read(unused)["unusedSince"] <= clock.now_iso()
+    assert darkroom.shop.get(f"{PICTURES}/{gone['id']}").status == 404
 
 
 def test_a_picture_that_a_product_takes_is_not_deleted_at_the_same_moment(

@@ -167,3 +167,19 @@ def test_an_error_of_several_columns_names_the_field(desk: Desk) -> None:
     (error,) = desk.imported(f"{header}a,A,{'o' * 90},{'p' * 90},{'q' * 90},5\n")["errors"]
     assert (error["field"], error["code"]) == ("", "too_long")
     assert error["message"] == "title must have 255 characters or fewer."
+
+
+@pytest.mark.parametrize(
+    ("status", "chunks", "is_restarted"),
+    [("RUNNING", 3, True), ("RUNNING", None, False), ("COMPLETED", 3, False)],
+)
+def test_only_a_running_job_that_the_first_release_planned_is_planned_again(
+    desk: Desk, status: str, chunks: int | None, is_restarted: bool
+) -> None:
+    job_id = desk.send(TWO)
+    had = {"chunks": chunks} if chunks else {}
+    table.update((job_id, "job"), assign={"status": status, **had})
+    job = store.find_job(job_id)
+    assert job and store.restart_job(job, 60) == is_restarted
+    after = store.find_job(job_id)
+    assert after and after.status == ("QUEUED" if is_restarted else status)

@@ -4,14 +4,17 @@ import json
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from unittest.mock import Mock
 from urllib.parse import quote
 
 import pytest
 
 from chalicelib import settings
+from chalicelib.imports import mappings
 from chalicelib.imports.formats.sheet import REPORT_COLUMNS
 from chalicelib.request import size
 from chalicelib.values import clock
+from chalicelib.values.forgetting import Person
 from tests.audit.build import traced
 from tests.support.dynamodb_double import Fault
 from tests.support.import_desk import IMPORT, Desk, counts
@@ -501,3 +504,17 @@ def test_the_longest_names_of_columns_fit_a_job_and_a_saved_mapping(desk: Desk) 
         saved = {"columns": {**columns, vendor: "vendor"}}
         assert desk.shop.put(f"{IMPORT}/mappings/large", saved).status == 200
     assert desk.answered(waiting, columns=columns)["created"] == 1
+
+
+def test_a_mapping_that_goes_during_an_erasure_has_one_audit_entry(desk: Desk) -> None:
+    assert desk.shop.call("PUT", f"{MAPPINGS}/mine", {"columns": MAPPING}).status == 200
+
+    def delete_mapping(text: str) -> bool:
+        """Says that the person is mentioned, after another request deleted the mapping."""
+        assert desk.shop.delete(f"{MAPPINGS}/mine").status == 200
+        return "mine" in text
+
+    erased = Mock(spec=Person, is_mentioned_in=delete_mapping)
+    assert mappings.forget(erased) == 1
+    actions = [entry["action"] for entry in traced(desk.dynamodb)]
+    assert actions.count("mapping.deleted") == 1

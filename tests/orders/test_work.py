@@ -681,6 +681,15 @@ def test_a_move_beside_another_change_of_the_order(shop: Shop, dynamodb: Double)
     assert board(shop) == [] and agrees(shop)
 
 
+def test_two_moves_of_one_order_at_once_both_hold(shop: Shop, dynamodb: Double) -> None:
+    order = commissioned(shop, custom(), custom())
+    moved(order)
+    before_the_commit(dynamodb, lambda: moved(order, "stg_todo"))
+    moved(order, "stg_work", place=1)
+    assert [work["stage"]["id"] for work in works(order)] == ["stg_todo", "stg_work"]
+    assert agrees(shop)
+
+
 def test_a_move_is_at_most_ten_items(shop: Shop, dynamodb: Double) -> None:
     order = commissioned(shop, custom(), custom())
     moved(order)
