@@ -3,7 +3,7 @@
 import json
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote
 
@@ -50,6 +50,7 @@ class Api:
 
     base_url: str
     key: str
+    webhooks: list[str] = field(default_factory=list)  # made by `webhook`, by id
 
     @classmethod
     def of(cls, stack: Stack) -> "Api":
@@ -81,7 +82,15 @@ class Api:
             self.call("PATCH", f"orders/{order['id']}", {"status": status})
 
     def webhook(self, url: str, event: str = "order.paid") -> Any:
-        return self.post("webhooks", {"url": url, "events": [event]})
+        made = self.post("webhooks", {"url": url, "events": [event]})
+        self.webhooks.append(made["id"])
+        return made
+
+    def delete_webhooks(self) -> None:
+        """Deletes those made by `webhook`: their failing deliveries would keep other tests busy."""
+        while self.webhooks:
+            url = f"{self.base_url}/api/admin/webhooks/{self.webhooks.pop()}"
+            assert asked("DELETE", url, self.key).status_code in (200, 404)
 
     def upload(self, csv: str | bytes) -> str:
         """Posts the file as a browser's form does; returns the id of the job."""

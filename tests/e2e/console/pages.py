@@ -24,7 +24,7 @@ def filled(owner: Api) -> list[str]:
     edit = {"ids": [product["id"]], "change": {"addTags": ["read"]}}
     edited = owner.post("products/bulk-edit", edit)["jobId"]
     asked = owner.post("products/import/uploads", {"fileName": "unknown.csv"})["jobId"]
-    webhook = owner.webhook("http://127.0.0.1:9/none")
+    webhook = owner.webhook("http://127.0.0.1:9/none", "product.deleted")
     delivery = owner.post(f"webhooks/{webhook['id']}/test", {})
     count = owner.post("stock/counts", {"name": "Access", "all": True})
     line = {"variantId": product["variants"][0]["id"], "counted": 1}

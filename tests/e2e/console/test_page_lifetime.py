@@ -103,7 +103,7 @@ DIALOGS = [
 def things(owner: Api, order: dict) -> dict[str, str]:
     paid = owner.order("Paid for")
     owner.move(paid, "PAID", "PROCESSING")
-    webhook = owner.webhook("http://127.0.0.1:9/d")
+    webhook = owner.webhook("http://127.0.0.1:9/d", "product.deleted")
     return {
         "orders": f"/orders/{order['id']}",
         "paid": f"/orders/{paid['id']}",

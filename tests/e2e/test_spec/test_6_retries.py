@@ -96,11 +96,12 @@ def test_any_other_outcome_is_retried(quick: Client, failing: dict[str, Any], pa
 
 
 @pytest.fixture(scope="module")
-def week(quick: Client, receiver: Receiver) -> tuple[Any, Any]:
+def week(quick: Client, receiver: Receiver) -> Iterator[tuple[Any, Any]]:
     """A webhook that always fails, and its delivery after the whole schedule."""
     made = hooked(quick, receiver.url("/status/500"))
     quick.product()
-    return made, once(quick, made, lambda one: one["status"] not in {"PENDING", "RETRYING"})
+    yield made, once(quick, made, lambda one: one["status"] not in {"PENDING", "RETRYING"})
+    quick.call("DELETE", f"{WEBHOOKS}/{made['id']}")
 
 
 def waited(delivery: Any, retry: int) -> float:
