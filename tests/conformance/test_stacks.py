@@ -178,8 +178,10 @@ def test_rules_and_schedules_have_their_targets(outputs: Mapping[str, str]) -> N
     }
     assert {name: rule.get("ScheduleExpression") for name, rule in rules.items()} == {
         "uploaded": None,
+        "uploaded-file": None,
         "hourly": "rate(1 hour)",
         "nightly": "cron(30 3 * * ? *)",
+        "weekly": "cron(30 4 ? * SUN *)",
     }
     targets = {
         name: {
@@ -294,6 +296,7 @@ def test_the_api_is_imported_with_every_route(outputs: Mapping[str, str]) -> Non
             roles=steps.role_arns(outputs),
             environment={},
             memory={},
+            layer_arn="arn:aws:lambda:us-east-1:000000000000:layer:none:1",
         )
     )
     whole["Resources"] = {
