@@ -1,14 +1,15 @@
-// The form of a record on its page: it is behind one button, while the page shows the values as text.
+// The form that edits a record on its page. The page shows the values as text; a button opens the form.
 
 import { h } from "../dom.js";
 import { form, values } from "./form.js";
 
-// The form of a card that shows its values as text; it is open while something in it is not saved.
+// The button that opens the form of a card, and the form. It is open while something in it is not saved.
 export function editFold(name, form) {
   return h.details({ class: "edit" }, h.summary({ class: "button small" }, name), form);
 }
 
-// That form, and what opens it with the draft of this tab once the page is drawn. `read(typed)`: the record's values.
+// Returns the form, and a function that restores this tab's draft and opens the form for it: call it once the page is drawn.
+// `read(typed)`: the record's values.
 export function recordForm({ root }, record, fields, read) {
   const isUnsaved = () => Object.keys(record.unsaved).length > 0;
   const node = form({

@@ -97,7 +97,7 @@ class Desk:
         self.wait_until(is_answered)
 
     def wait_until(self, is_so: Callable[[], bool]) -> None:
-        """Waits, while the page goes on. Fails if it never is so."""
+        """Waits until `is_so()` is true; the page runs meanwhile. Fails after PATIENCE."""
         for _ in range(PATIENCE // 20):
             if is_so():
                 return
