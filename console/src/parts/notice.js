@@ -3,9 +3,9 @@
 import { isLeft } from "../api.js";
 import { button, h, newId, replace } from "../dom.js";
 
-const SEEN = 6000; // milliseconds
-const FAILURE_SEEN = 12_000;
-const OFFER_SEEN = 30_000;
+const SEEN = 6; // seconds
+const FAILURE_SEEN = 12;
+const OFFER_SEEN = 30;
 
 let status = null;
 let toasts = null;
@@ -53,8 +53,16 @@ export function toast(text, tone = "", action = null) {
   );
   toasts?.append(shown);
   const isHeld = () => shown.matches(":hover") || shown.contains(document.activeElement);
-  const end = () => (isHeld() ? setTimeout(end, SEEN) : shown.remove());
-  setTimeout(end, action ? OFFER_SEEN : tone === "bad" ? FAILURE_SEEN : SEEN);
+  // Only seconds count in which somebody can read it: none of a tab in the background, none while the page is too
+  // busy to show anything.
+  let left = action ? OFFER_SEEN : tone === "bad" ? FAILURE_SEEN : SEEN;
+  const ticking = setInterval(() => {
+    if (isHeld()) left = SEEN;
+    else if (!document.hidden) left -= 1;
+    if (left > 0) return;
+    clearInterval(ticking);
+    shown.remove();
+  }, 1000);
 }
 
 // What went wrong, unless the page was left.

@@ -103,6 +103,22 @@ def test_a_bulk_edit_leaves_the_keyboard_in_its_list_and_an_undo_with_the_focus_
     assert desk.api.get(f"products/{made['id']}")["status"] == "ACTIVE"
 
 
+def test_a_message_stays_until_it_was_in_sight_for_its_time(desk: Desk) -> None:
+    product = desk.api.product(f"Read later {RUN}")
+    desk.page.clock.install()
+    desk.shown(product)
+    desk.field("description").locator("textarea").fill("Needed")
+    desk.button("Save").click()
+    message = desk.page.locator(".toast")
+    expect(message).to_have_text("Saved.")
+    away(desk.page, True)
+    desk.page.clock.run_for(120_000)
+    expect(message).to_have_text("Saved.")
+    away(desk.page, False)
+    desk.page.clock.run_for(10_000)
+    expect(message).to_have_count(0)
+
+
 def test_the_option_marked_in_the_search_stays_when_its_answer_comes(desk: Desk) -> None:
     desk.api.product(f"Deliveries cardigan {RUN}")
     kept = desk.kept("**/api/admin/search?*")
