@@ -55,6 +55,7 @@ def test_an_unknown_field_is_refused_by_name(shop: Shop, path: str) -> None:
 def test_a_reader_sees_no_cost_of_a_line(shop: Shop) -> None:
     sold = stored(shop, variants=[{"title": "S", "cost": "4.50"}])["variants"][0]["id"]
     order = placed(shop, line(sold))
+    assert order["lineItems"][0]["cost"] == "4.50"
     for role, cost in (("STAFF", "4.50"), ("READER", None)):
         shown = shop.get(f"{ORDERS}/{order['id']}", key=shop.as_(role)).json
         listed = shop.get(ORDERS, key=shop.as_(role)).json["data"][0]

@@ -98,6 +98,7 @@ def test_amounts_below_one_are_money_too(shop: Shop) -> None:
     for amount in ("0.10", "0.70"):
         assert order.refund(amount=amount).status == 201
     assert costing(shop, "0.80", paymentStatus="PAID")["amountPaid"] == "0.80"
+    assert costing(shop, "0.00", paymentStatus="PAID")["payments"] == []
     assert counts_agree()
 
 

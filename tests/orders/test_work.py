@@ -232,6 +232,9 @@ def test_an_edit_ends_work_and_brings_it_back(shop: Shop) -> None:
     assert move(order, place=1).json["code"] == "work_closed"
     assert order.edit(change=[order.first_line(make=True)]).status == 200
     assert (state_of(order), stock_of(shop, made)) == (("OPEN", None), 5)
+    for make in (False, True):
+        stays = {"lineItemId": ids_of(order)[2], "make": make}
+        assert order.edit(change=[stays]).status == 200
     assert order.edit(add=[custom(title="Chain")]).status == 200
     assert {one["title"] for one in works(order) if one["state"] == "OPEN"} > {"Chain", "Stays"}
     assert len(announced(shop, "work.created")) == 4
