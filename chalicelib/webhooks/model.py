@@ -207,6 +207,11 @@ def read_delivery(item: Item) -> Delivery:
 
 # --- Ids: a delivery's contains its event's and its endpoint's ------------------------------------
 
+# The event's part is a ULID, before the year 9999, and the place of the event in its commit.
+_DELIVERY_ID: Final = re.compile(
+    r"dlv_[0-6][0-9A-HJKMNP-TV-Z]{25}([0-9]{2}|[A-Z][0-9A-Z])[0-9A-Z]{26}"
+)
+
 
 def delivery_id(event_id: str, endpoint_id: str) -> str:
     """Return the id of the only delivery of an event to an endpoint: it contains both ids."""
@@ -214,8 +219,8 @@ def delivery_id(event_id: str, endpoint_id: str) -> str:
 
 
 def is_delivery_id(text: str) -> bool:
-    """Return whether a text has the form of a delivery's id."""
-    return re.fullmatch(r"dlv_[0-9A-Z]{26}([0-9]{2}|[A-Z][0-9A-Z])[0-9A-Z]{26}", text) is not None
+    """Return whether a text has the form of a delivery's id, whose event has a time."""
+    return _DELIVERY_ID.fullmatch(text) is not None
 
 
 def event_of(delivery_id: str) -> str:

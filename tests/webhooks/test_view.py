@@ -231,6 +231,13 @@ def test_a_replay_of_an_ended_delivery_posts_the_same_request_while_its_event_is
         assert (gone.status, gone.json["code"]) == (404, "not_found")
 
 
+@pytest.mark.parametrize("begin", ["U", "Z", "7Z", "I1"])
+def test_an_id_that_no_delivery_can_have_is_not_found(world: World, begin: str) -> None:
+    path = f"/api/admin/deliveries/dlv_{begin:Z<54}"
+    for answer in (world.shop.get(path), world.shop.post(f"{path}/replay")):
+        assert (answer.status, answer.json["code"]) == (404, "not_found")
+
+
 def test_a_recovery_counts_first_and_then_sends_all_failed_deliveries(world: World) -> None:
     webhook = given_up(world, 7)
     since = "2026-01-01T00:00:00Z"
