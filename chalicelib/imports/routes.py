@@ -51,7 +51,7 @@ from chalicelib.request import (
 from chalicelib.request.answer import reply_text
 from chalicelib.request.parse import unique
 from chalicelib.schemas import Deleted
-from chalicelib.storage.idempotency import Begun, Once
+from chalicelib.storage.idempotency import Begun, Once, withdraw_if_refused
 from chalicelib.values import clock
 from chalicelib.values.compact_json import encode
 
@@ -122,7 +122,9 @@ def start() -> Response:
     repeatable = once([chosen, sent.file_name, hashlib.sha256(sent.data).hexdigest()])
     begun = repeatable.begin_or_resume() if repeatable else None
     id = begun.id("job", 0) if begun else None
-    job = store.create_job(sent.file_name, _read_options(options), _FORM_SECONDS, id=id)
+    with withdraw_if_refused(begun):
+        read_as = _read_options(options)
+    job = store.create_job(sent.file_name, read_as, _FORM_SECONDS, id=id)
     # Again, if it was lost; not over a workbook's sheet, which the job may be reading.
     if begun is None or not begun.again or not files.has_file(job.id, report=False):
         files.put_upload(job.id, sent.data)
@@ -211,8 +213,9 @@ def prepare_upload() -> Response:
     the same Idempotency-Key returns the same job with a new address, valid for an hour.
     """
     upload, repeatable = body_once(NewImportUpload)
+    read_as = _read_options(upload)
     id = repeatable.begin_or_resume().id("job", 0) if repeatable else None
-    job = store.create_job(upload.file_name, _read_options(upload), _UPLOAD_SECONDS, id=id)
+    job = store.create_job(upload.file_name, read_as, _UPLOAD_SECONDS, id=id)
     url, fields = files.upload_form(job.id, _URL_SECONDS)
     expires = clock.iso(clock.seconds_from_now(_URL_SECONDS))
     return reply(201, {"jobId": job.id, "url": url, "fields": fields, "expiresAt": expires})

@@ -18,6 +18,7 @@ from chalicelib.storage import table
 from chalicelib.storage.attributes import Item, Key
 from chalicelib.storage.commit import Commit
 from chalicelib.storage.conditions import Attr
+from chalicelib.storage.idempotency import Once, unless_answered
 from chalicelib.values.ids import key_part
 
 CHARACTERS: Final = 100
@@ -97,18 +98,20 @@ def find_holders(wanted: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str
     return {keys[key]: str(lock["id"]) for key, lock in table.batch_get(keys).items()}
 
 
-def resolve_id(kind: str, id: str) -> str:
+def resolve_id(kind: str, id: str, once: Once | None = None) -> str:
     """Return the id of the record that a path means: for `externalId:4711`, the one that has 4711.
 
-    That reads the lock, and raises NotFound if nobody has the external id. Any other text is
-    returned as it is, without a read.
+    That reads the lock, and raises NotFound if nobody has the external id; with `once` Repeated or
+    KeyReused in its place, as the request may have taken the id away. Any other text is returned as
+    it is, without a read.
     """
     own, is_external, external_id = id.partition(PATH_PREFIX)
     if own or not is_external:
         return id
-    return NotFound.unless(
-        find_records_by_external_id([kind], [external_id]).get(external_id), kind, id
-    )
+    with unless_answered(once):
+        return NotFound.unless(
+            find_records_by_external_id([kind], [external_id]).get(external_id), kind, id
+        )
 
 
 def count_writes(before: Held, after: Held) -> int:

@@ -60,7 +60,7 @@ from chalicelib.request import (
     reply_text,
 )
 from chalicelib.schemas import Deleted, Walked
-from chalicelib.storage.idempotency import Once
+from chalicelib.storage.idempotency import Once, withdraw_if_refused
 
 routes = Routes(__name__, "Orders")
 
@@ -164,7 +164,7 @@ def update(id: str) -> Response:
     return the stock. Emits order.updated, and the more specific events.
     """
     change, once = body_once(OrderChange)
-    return _reply_written(200, store.update(resolve_id("order", id), change, _request(once)))
+    return _reply_written(200, store.update(resolve_id("order", id, once), change, _request(once)))
 
 
 @routes.delete(
@@ -490,8 +490,10 @@ def create_file(id: str) -> Response:
     is READY.
     """
     new, repeatable = body_once(NewFile)
-    file_id = repeatable.begin_or_resume().id("fil", 0) if repeatable else None
-    return reply(201, show_upload(files.create_file(id, new, caller().name, file_id)))
+    begun = repeatable.begin_or_resume() if repeatable else None
+    file_id = begun.id("fil", 0) if begun else None
+    with withdraw_if_refused(begun):
+        return reply(201, show_upload(files.create_file(id, new, caller().name, file_id)))
 
 
 @routes.get(

@@ -198,8 +198,10 @@ class Begun:
         """Store the answer, compressed, in parts.
 
         Then note their number with the request: it is answered. The record is not marked if the key
-        was used again since, after a day.
+        was used again since, after a day. Raises Repeated, with the first answer, if the same
+        request, sent at the same time, was answered first.
         """
+        self.once.check()
         pk, _ = self.once.key
         packed = base64.b85encode(zlib.compress(text.encode())).decode()
         parts = [packed[n : n + _PART] for n in range(0, len(packed), _PART)]
@@ -208,10 +210,29 @@ class Begun:
             {"pk": pk, "sk": f"part#{n}", "text": part, "expiresAt": expires}
             for n, part in enumerate(parts)
         )
-        with suppress(table.ConditionFailed):  # a day has passed, and the key was used again
-            table.update(
-                self.once.key, assign={"parts": len(parts)}, when=Attr("seed").eq(self.seed)
-            )
+        unanswered = Attr("seed").eq(self.seed) & Attr("parts").not_exists()
+        try:
+            table.update(self.once.key, assign={"parts": len(parts)}, when=unanswered)
+        except table.ConditionFailed as failed:
+            # Otherwise a day has passed, and the key was used again.
+            if failed.old and failed.old.get("seed") == self.seed:
+                self.once.check_record(failed.old)
+
+
+@contextmanager
+def withdraw_if_refused(begun: Begun | None) -> Iterator[None]:
+    """Run the `with` block; on a refusal, remove the record: only successes keep their key.
+
+    It stays if the request was begun before, or may have taken effect. The refusal is raised. None:
+    nothing is removed.
+    """
+    try:
+        yield
+    except Problem as refusal:
+        if begun and not begun.again and not refusal.may_pass:
+            with suppress(table.ConditionFailed):
+                table.delete(begun.once.key, Attr("seed").eq(begun.seed))
+        raise
 
 
 def fingerprint(sent: object) -> str:

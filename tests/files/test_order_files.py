@@ -171,6 +171,19 @@ def test_a_repeated_announcement_is_one_file(darkroom: Darkroom, order: Order) -
     assert first.json["id"] == again.json["id"] and len(darkroom.files(order)) == 1
 
 
+def test_a_refused_announcement_leaves_its_key_to_the_corrected_one(
+    darkroom: Darkroom, order: Order
+) -> None:
+    key = {"Idempotency-Key": "ring"}
+    refused = darkroom.post_file(order, headers=key, lineItemId="li_none")
+    assert (refused.status, refused.json["errors"][0]["code"]) == (422, "unknown_line")
+    made = [darkroom.post_file(order, headers=key) for _ in range(2)]
+    assert [answer.status for answer in made] == [201, 201]
+    assert made[0].json["id"] == made[1].json["id"] and len(darkroom.files(order)) == 1
+    other = darkroom.post_file(order, headers=key, note="x")
+    assert (other.status, other.json["code"]) == (422, "idempotency_key_reused")
+
+
 def test_an_order_has_exactly_50_files_also_if_two_are_announced_at_once(
     darkroom: Darkroom, order: Order
 ) -> None:

@@ -44,6 +44,17 @@ def test_a_repeated_import_is_one_job_with_any_form_boundary(desk: Desk) -> None
     assert dry.json["code"] == "idempotency_key_reused"
 
 
+def test_a_refused_import_leaves_its_key_to_the_corrected_one(desk: Desk) -> None:
+    wrong = ('name="savedMapping"', "none")
+    refused = post(desk, form("x", FILE, wrong), **KEY)
+    assert (refused.status, refused.json["errors"][0]["code"]) == (422, "unknown_mapping")
+    assert post(desk, form("x", FILE), **KEY).status == 202
+    uploads, asked = f"{IMPORT}/uploads", {"fileName": "a.csv"}
+    for sent, status in (({**asked, "savedMapping": "none"}, 422), (asked, 201)):
+        other = {"Idempotency-Key": "upload"}
+        assert desk.shop.post(uploads, sent, headers=other).status == status
+
+
 @pytest.mark.parametrize("nth", [1, 2])
 def test_a_repeat_after_a_lost_answer_completes_the_import(desk: Desk, nth: int) -> None:
     assert desk.shop.owner

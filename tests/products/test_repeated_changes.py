@@ -75,3 +75,27 @@ def test_a_repeated_bulk_status_undoes_no_later_change(shop: Shop) -> None:
     again = shop.post(f"{PRODUCTS}/bulk-status", asked, headers=ONCE)
     assert (again.status, again.text) == (200, first.text)
     assert shop.read(f"{PRODUCTS}/{ids[0]}")["status"] == "ARCHIVED"
+
+
+@pytest.mark.parametrize("then", ["moved", "deleted"])
+def test_a_change_by_external_id_is_repeated_though_nobody_has_the_id_now(
+    shop: Shop, then: str
+) -> None:
+    line = {"title": "Work", "price": 1, "quantity": 1}
+    order = shop.made(ORDERS, {"lineItems": [line], "externalId": "O-1"})
+    mug = shop.made(PRODUCTS, new_product(externalId="P-1"))
+    sent = {"externalId": "NEW"} if then == "moved" else {"metadata": {"a": 1}}
+    first = [
+        shop.patch(f"{ORDERS}/externalId:O-1", sent, headers=ONCE),
+        shop.put(f"{PRODUCTS}/externalId:P-1", sent, headers={"Idempotency-Key": "other"}),
+    ]
+    if then == "deleted":
+        shop.delete(f"{ORDERS}/{order['id']}")
+        shop.delete(path_of(mug))
+    again = [
+        shop.patch(f"{ORDERS}/externalId:O-1", sent, headers=ONCE),
+        shop.put(f"{PRODUCTS}/externalId:P-1", sent, headers={"Idempotency-Key": "other"}),
+    ]
+    assert [(one.status, one.text) for one in again] == [(200, one.text) for one in first]
+    missing = shop.patch(f"{ORDERS}/externalId:O-1", sent)
+    assert (missing.status, missing.json["code"]) == (404, "not_found")
