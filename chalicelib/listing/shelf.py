@@ -166,13 +166,14 @@ class Shelf(Generic[R]):
     """A request for a page of a shelf.
 
     `load`: of ids, and the fields to load (none: those that the page needs). `accepts`: judges a
-    loaded record, if the entries do not say enough.
+    loaded record, if the entries do not say enough; `judged_by` is the filter that it stands for.
     """
 
     kind: Kind
     query: Query
     load: Load[R]
     accepts: Callable[[R], bool] | None = None
+    judged_by: str = ""
 
     def read_page(self) -> Page[R]:
         """Read the page, and return it; an empty one, unread, for a search of nothing visible.
@@ -183,7 +184,8 @@ class Shelf(Generic[R]):
         cursor of another list, and for a page by number that is too far back.
         """
         where, query = key_parts(self.kind, self.query.where), self.query
-        identity = list_identity(self.kind, query, where)
+        judged = {"judged": self.judged_by} if self.accepts else {}
+        identity = {**list_identity(self.kind, query, where), **judged}
         start = begin_page(query, identity)
         terms = words.search_terms(query.search)
         if query.search and not terms:

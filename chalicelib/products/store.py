@@ -206,7 +206,7 @@ def browse(
         return load(ids, only or needed)
 
     judge = None if available is None else accepts
-    return listing.Shelf(KIND, query, load_fields, judge).read_page()
+    return listing.Shelf(KIND, query, load_fields, judge, f"available={available}").read_page()
 
 
 def public_facets(where: Mapping[str, frozenset[str]]) -> PublicFacets:

@@ -183,6 +183,18 @@ def test_the_storefront_filters_and_sorts_as_a_plain_model_does(
     catalogue.agrees_on_facets()
 
 
+def test_a_cursor_is_of_one_list_of_the_storefront(shop: Shop) -> None:
+    for number in range(3):
+        sent = {"name": f"Mug {number}", "price": 1, "status": "ACTIVE"}
+        shop.made(PRODUCTS, sent)
+    asked = "/api/products?limit=1&available=true&cursor="
+    cursor = shop.read(f"{asked}*")["pagination"]["next"]
+    assert shop.get(f"{asked}{cursor}").status == 200
+    for other in ("available=false", "sort=newest", "available=true&sort=name", "minPrice=1"):
+        answer = shop.get(f"/api/products?limit=1&{other}&cursor={cursor}")
+        assert (answer.status, answer.refused) == (422, ["cursor"]), other
+
+
 def index_of_1_0_0(fields: Any) -> listing.Index:
     index = model.index_of(fields)
     orders = {name: index.orders[name] for name in ("name", "updated")}
