@@ -71,6 +71,7 @@ LIMITS: Final = {
     "bytes of their names and notes": files.LARGEST_METADATA,
     "external ids that one write of a product sets or clears": products.MOST_EXTERNAL_IDS,
     "variants of a product": product_schemas.MOST_VARIANTS,
+    "images of a product": product_schemas.MOST_IMAGES,
     "bytes of its search words": listing.MOST_WORD_BYTES,
     "pieces in stock": product_schemas.MOST_STOCK,
     "variants of a count of stock": stocktaking.MOST_VARIANTS,

@@ -3,7 +3,7 @@
 import math
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from enum import Enum
 from functools import partial
 from typing import Final
@@ -96,18 +96,32 @@ def preview_many(rows: Sequence[NewProduct | Problem]) -> list[_Outcome]:
         if isinstance(draft, Problem):
             continue
         try:
-            store.build_commit(None, draft).raise_if_refused()
-            for at, holder in draft.external_ids.items():
-                if at in holders:
-                    raise external_ids.ExternalIdTaken(holder.field, holders[at])
-            if draft.slug in slugs_taken:
-                raise store.SlugTaken(draft.slug)
+            refuse_conflicts(None, draft, slugs_taken, holders)
         except Problem as problem:
             outcomes[-1] = problem
         else:  # a later row cannot have it
             slugs_taken.add(draft.slug)
             holders |= {at: holder.id for at, holder in draft.external_ids.items()}
     return outcomes
+
+
+def refuse_conflicts(
+    before: Product | None,
+    after: Product,
+    slugs_taken: Collection[str],
+    holders: Mapping[tuple[str, str], str],
+) -> None:
+    """Raise the Problem that writing a product would have in the shop as it is; write nothing.
+
+    `slugs_taken`: those that are in use. `holders`: external id → who has it. Both may have the
+    product's own.
+    """
+    store.build_commit(before, after).raise_if_refused()
+    for at, holder in after.external_ids.items():
+        if at in holders and not (before and at in before.external_ids):
+            raise external_ids.ExternalIdTaken(holder.field, holders[at])
+    if after.slug in slugs_taken and not (before and before.slug == after.slug):
+        raise store.SlugTaken(after.slug)
 
 
 def _draft_product(given: Fields, slug: str) -> _Outcome:

@@ -138,10 +138,14 @@ def _clean_fields(given: Given, before: Fields | None = None) -> dict[str, objec
 
 
 def _clean_image(given: Given) -> Item:
-    """Return an image as a product in memory has it: an own picture by its large rendition."""
+    """Return an image as a product in memory has it."""
+    return {"url": image_address(given), "alt": given.get("alt")}
+
+
+def image_address(given: Given) -> str:
+    """Return the address by which a product has an image: an own picture's large rendition."""
     picture = given.get("pictureId") or find_picture_id(given["url"])
-    url = picture_sizes(picture)["large"] if picture else given["url"]
-    return {"url": url, "alt": given.get("alt")}
+    return picture_sizes(picture)["large"] if picture else str(given["url"])
 
 
 def _check_product(fields: Item, quantities: dict[str, int], version: int) -> Product:

@@ -119,7 +119,7 @@ def update(id: str) -> Response:
     then SKU, then title, and keep absent fields. Emits product.updated if something differs.
     """
     change, once = body_once(ProductChange)
-    product = store.update(resolve_id("product", id), change, if_match(), once)
+    product = store.update(resolve_id("product", id, once), change, if_match(), once)
     return reply(200, show_product(product), etag=product.etag)
 
 
@@ -172,7 +172,8 @@ def create_products() -> Response:
 
     With `mode=upsert` or `update` a row is the product with its `id`; else with its `externalId`,
     its own or a variant's; else the only one with its SKU or one of its variants' (several:
-    `ambiguous_sku`). Absent fields and variants stay, and null clears. `dryRun` writes nothing.
+    `ambiguous_sku`). Absent fields, pictures and variants stay, and null clears. A row that names
+    one variant of several sets its price and ids. `dryRun` writes nothing.
 
     If the request exceeds 2 MB, or the answer would exceed 6 MB, rows have the `id` of the created
     product and no `product`. If storage is too slow for 20 seconds, the rest is `not_reached`: it

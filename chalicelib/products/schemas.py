@@ -36,6 +36,7 @@ from chalicelib.values.metadata import ABOUT as METADATA
 from chalicelib.values.metadata import Metadata
 
 MOST_VARIANTS: Final = 500
+MOST_IMAGES: Final = 100
 BARCODE_CHARACTERS: Final = 50
 URL_CHARACTERS: Final = 2_000  # of an image
 _PICTURE: Final = re.compile(r"https?://[^\s/]+", re.IGNORECASE)
@@ -229,7 +230,7 @@ class PublicFacets(TypedDict):
 
     types: Annotated[PublicValues, about("Product types.")]
     vendors: Annotated[PublicValues, about("Who makes or supplies them.")]
-    tags: Annotated[PublicValues, about("Tags of up to 39 bytes.")]
+    tags: Annotated[PublicValues, about("Tags of up to 39 characters, percent-encoded.")]
     price: Annotated[PriceRange | None, about("The prices; null: no product is public.")]
     currency: Annotated[str, about("The shop's currency, ISO 4217.")]
 
@@ -481,7 +482,7 @@ class _ProductFields(Stripped):
     type: Annotated[str, length(255)] | None = None
     storefront: Annotated[str, length(100)] | None = None
     published: bool | None = None
-    images: list[ImageInput] | None = Field(None, max_length=100)
+    images: list[ImageInput] | None = Field(None, max_length=MOST_IMAGES)
     seo: SeoInput | None = None
     low_stock_threshold: Stock | None = None
     made_to_order: bool | None = None

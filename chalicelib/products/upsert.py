@@ -2,8 +2,8 @@
 
 A row is the product with its `id`; else the one with its `externalId`, or with a variant that has
 it; else the only one with its SKU, or with one of its variants'. What a row does not name stays,
-variants too. If its SKU or `externalId` is that of one variant of several, its price is that
-variant's, as in an import of a file.
+variants too. If its SKU or `externalId` is that of one variant of several, its price, SKU and
+`externalId` are that variant's.
 """
 
 import math
@@ -14,9 +14,15 @@ from typing import Final
 
 from chalicelib.listing import external_ids
 from chalicelib.problems import Busy, Invalid, NotFound, Problem
-from chalicelib.products import bulk, store
+from chalicelib.products import bulk, merge, store
 from chalicelib.products.model import KIND, Product
-from chalicelib.products.schemas import BulkMode, NewProduct, ProductRow
+from chalicelib.products.schemas import (
+    MOST_IMAGES,
+    MOST_VARIANTS,
+    BulkMode,
+    NewProduct,
+    ProductRow,
+)
 from chalicelib.storage.attributes import Fields
 from chalicelib.storage.commit import Commit, send_all
 from chalicelib.storage.idempotency import Begun
@@ -77,7 +83,7 @@ class BulkUpsert:
             targets = self._apply_rows(rows)
             changed = [one for one in targets if one.after and one.after is not one.before]
             failures = (
-                [None] * len(changed) if self._is_dry else send_all(self._build_commits(changed))
+                _find_conflicts(changed) if self._is_dry else send_all(self._build_commits(changed))
             )
             for target, failure in zip(changed, failures, strict=True):
                 if isinstance(failure, store.SkuTaken):
@@ -160,6 +166,22 @@ class BulkUpsert:
         return {**found, **{place: _find_only(row, by_sku) for place, row in lost.items()}}
 
 
+def _find_conflicts(changed: Sequence[_Target]) -> list[Exception | None]:
+    """Return the Problem that writing each of these would have in the shop as it is, or None."""
+    pairs = [(one.before, one.after) for one in changed if one.after]
+    slugs_taken = store.taken_slugs(after.slug for _, after in pairs)
+    holders = external_ids.find_holders(at for _, after in pairs for at in after.external_ids)
+    conflicts = list[Exception | None]()
+    for before, after in pairs:
+        try:
+            bulk.refuse_conflicts(before, after, slugs_taken, holders)
+        except Problem as problem:
+            conflicts.append(problem)
+        else:
+            conflicts.append(None)
+    return conflicts
+
+
 def _fail_target(target: _Target, failure: Problem) -> None:
     """Note that nothing was written of a product, except rows that had failed already."""
     for place, (_, outcome) in target.outcomes.items():
@@ -190,27 +212,66 @@ def _find_only(row: Fields, by_sku: Mapping[str, Sequence[Product]]) -> Product 
 
 
 def _merge_row(row: Fields, product: Product) -> dict[str, object]:
-    """Return the change that a row makes to a product. Raise Invalid."""
-    given = {name: value for name, value in row.items() if name != "id"}
+    """Return the change that a row makes to a product. Raise Invalid.
+
+    Lists of pictures and variants are completed by those that the row does not name.
+    """
+    added = ("images", "variants")
+    given = {n: v for n, v in row.items() if n != "id" and not (n in added and v == [])}
     there = product.variants()
+    if given.get("images"):
+        images = _complete_images(given["images"], product)
+        given["images"] = _refuse_many("images", images, MOST_IMAGES)
     if given.get("variants"):
-        given["variants"] = _complete_variants(given["variants"], product)
+        variants = _complete_variants(given["variants"], product)
+        given["variants"] = _refuse_many("variants", variants, MOST_VARIANTS)
         return given
-    for name in ("sku", "externalId"):
-        value = given.get(name)
-        named = [v["id"] for v in there if value and v[name] == value]
-        follows = product.fields["variants"][0].get("default")
-        if not named or follows or (name == "externalId" and product.fields[name] == value):
-            continue
-        if len(named) > 1:
-            message = f"Several variants of {product.id} have it"
-            raise Invalid.field(name, "ambiguous_sku", message)
+    having = {
+        name: {v["id"] for v in there if given[name] and v[name] == given[name]}
+        for name in ("externalId", "sku")
+        if name in given and (name == "sku" or given[name] != product.fields[name])
+    }
+    naming = [name for name, ids in having.items() if ids]
+    if len(there) == 1:
+        # It is the product: ids of its only variant are no ids that the product gets.
         own = {"price": given["price"]} if "price" in given else {}
-        if len(there) > 1:
-            given.pop("price", None)
-        del given[name]
+        follows = product.fields["variants"][0].get("default")
+        for name in naming:
+            given.pop(name)
+        if naming and own and not follows:
+            given["variants"] = [{"id": there[0]["id"], **own}]
+    elif naming:
+        sets = [having[name] for name in naming]
+        named = set.intersection(*sets) or set.union(*sets)
+        if len(named) > 1:
+            message = f"Several variants of {product.id} have it, or it is another one's"
+            raise Invalid.field(naming[-1], "ambiguous_sku", message)
+        # The row is about that variant; what is the product's already stays the product's.
+        is_own = {"price"} | {name for name in having if given[name] != product.fields[name]}
+        own = {name: given.pop(name) for name in is_own & given.keys()}
         given["variants"] = [{"id": v["id"], **(own if v["id"] in named else {})} for v in there]
     return given
+
+
+def _refuse_many(name: str, items: list[Fields], most: int) -> list[Fields]:
+    """Return the items of a field of a product. Raise Invalid for more than `most`."""
+    if len(items) > most:
+        message = f"would be {len(items)}; a product has at most {most}"
+        raise Invalid.field(name, "too_long", message)
+    return items
+
+
+def _complete_images(listed: Sequence[Fields], product: Product) -> list[Fields]:
+    """Return all images of a product: as listed, as they are, or new.
+
+    Those listed take, in their order, the places of the ones that they name.
+    """
+    stored: Sequence[Fields] = product.fields["images"]
+    known = {image["url"]: image for image in stored}
+    urls = list(map(merge.image_address, listed))
+    named = iter({**known.get(url, {}), **one} for url, one in zip(urls, listed, strict=True))
+    images = [next(named, image) if image["url"] in urls else image for image in stored]
+    return [*images, *named]
 
 
 def _complete_variants(listed: Sequence[Fields], product: Product) -> list[Fields]:

@@ -193,7 +193,7 @@ UNITS: Final = (
 NUMBER: Final = re.compile(rf"(?<![\w.,#/`-])\d[\d,.]* (?:\w+ )?(?:{UNITS})\b")
 # Numbers of AWS, of another test, of a measurement or an example.
 OTHERS: Final = {
-    "api": {"29 seconds", "10 MB", "10,240 bytes", "400 KB", "40 bytes"},
+    "api": {"29 seconds", "10 MB", "10,240 bytes", "400 KB", "40 characters"},
     "audit": {"400 KB"},
     "customers": {"35 days"},
     "feed": {"6 MB"},

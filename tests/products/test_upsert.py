@@ -92,6 +92,110 @@ def test_rows_of_one_new_product_make_one(shop: Shop) -> None:
     assert product["price"] == "2.00"
 
 
+def shown_variants(shop: Shop, id: str) -> list[tuple[Any, ...]]:
+    variants = shop.read(f"{PRODUCTS}/{id}")["variants"]
+    return [(one["sku"], one["externalId"], one["price"]) for one in variants]
+
+
+def test_a_row_with_sku_and_external_id_of_a_variant_sets_its_price(shop: Shop) -> None:
+    sizes = [{"title": t, "sku": f"S-{t}", "externalId": f"E-{t}", "price": 1} for t in "SL"]
+    shirt = shop.made(PRODUCTS, {"name": "Shirt", "externalId": "E", "variants": sizes})
+    sent = [
+        {"sku": "S-L", "externalId": "E-L", "price": "2.50"},
+        {"sku": "S-S", "externalId": "E", "price": "3"},
+        {"sku": "S-L", "externalId": "E-S", "price": "9"},
+    ]
+    found = rows(shop, sent)
+    assert [row["status"] for row in found] == ["updated", "updated", "error"]
+    assert found[2]["error"]["errors"][0]["code"] == "ambiguous_sku"
+    wanted = [("S-S", "E-S", "3.00"), ("S-L", "E-L", "2.50")]
+    assert shown_variants(shop, shirt["id"]) == wanted
+    assert statuses(shop, sent[:2]) == ["unchanged", "unchanged"]
+
+
+def test_a_row_of_one_variant_gives_that_its_ids(shop: Shop) -> None:
+    sizes = [{"title": t, "sku": f"S-{t}", "price": 1} for t in "SL"]
+    shirt = shop.made(PRODUCTS, {"name": "Shirt", "sku": "SHIRT", "variants": sizes})
+    sent = [{"sku": "S-S", "externalId": "E-1", "price": 2}, {"sku": "S-L", "externalId": "E-2"}]
+    assert statuses(shop, sent) == ["updated", "updated"]
+    assert statuses(shop, sent) == ["unchanged", "unchanged"]
+    assert statuses(shop, [{"externalId": "E-2", "sku": "L-NEW", "price": 3}]) == ["updated"]
+    wanted = [("S-S", "E-1", "2.00"), ("L-NEW", "E-2", "3.00")]
+    assert shown_variants(shop, shirt["id"]) == wanted
+    product = shop.read(f"{PRODUCTS}/{shirt['id']}")
+    assert (product["sku"], product["externalId"], product["price"]) == ("SHIRT", None, "2.00")
+
+
+@pytest.mark.parametrize("title", [None, "Large"])
+def test_a_row_by_the_id_of_the_only_variant_keeps_that_of_the_product(
+    shop: Shop, title: str | None
+) -> None:
+    only = {"externalId": "E-V", "title": title}
+    cup = shop.made(PRODUCTS, {"name": "Cup", "price": 4, "externalId": "E-P", "variants": [only]})
+    assert statuses(shop, [{"externalId": "E-V", "price": 5}]) == ["updated"]
+    product = shop.read(f"{PRODUCTS}/{cup['id']}")
+    assert (product["externalId"], product["price"]) == ("E-P", "5.00")
+    assert shown_variants(shop, cup["id"]) == [(None, "E-V", "5.00")]
+
+
+def test_pictures_and_variants_that_a_row_does_not_name_stay(shop: Shop) -> None:
+    front, back, new = (f"https://img.example/{name}.jpg" for name in ("front", "back", "new"))
+    given = {"name": "Shirt", "price": 1, "sku": "S", "images": [{"url": front, "alt": "Front"}]}
+    given["images"].append({"url": back})
+    given["variants"] = [{"title": title, "stock": 3} for title in "SL"]
+    shirt = shop.made(PRODUCTS, given)
+    sent: list[Any] = [
+        {"sku": "S", "images": [{"url": new}, {"url": front}]},
+        {"sku": "S", "images": [], "variants": []},
+    ]
+    assert statuses(shop, sent) == ["updated", "unchanged"]
+    product = shop.read(f"{PRODUCTS}/{shirt['id']}")
+    shown = [(image["url"], image["alt"]) for image in product["images"]]
+    assert shown == [(new, None), (back, None), (front, "Front")]
+    assert [v["id"] for v in product["variants"]] == [v["id"] for v in shirt["variants"]]
+
+
+@pytest.mark.parametrize(("name", "most"), [("images", 100), ("variants", 500)])
+def test_rows_do_not_add_more_than_a_product_has(shop: Shop, name: str, most: int) -> None:
+    def parts(first: int, number: int) -> list[Any]:
+        urls = (f"https://img.example/{n}" for n in range(first, first + number))
+        return [{"url": u} if name == "images" else {"title": u, "price": 1} for u in urls]
+
+    shop.made(PRODUCTS, {"name": "A", "price": 1, "sku": "A", name: parts(0, most - 1)})
+    one, two = (rows(shop, [{"sku": "A", name: parts(most, n)}])[0] for n in (2, 1))
+    assert one["error"]["errors"][0]["field"] == name
+    assert two["status"] == "updated" and len(two["product"][name]) == most
+
+
+def test_a_dry_run_finds_what_the_shop_refuses(shop: Shop) -> None:
+    for name in ("A", "B"):
+        shop.made(PRODUCTS, new_product(name=name, sku=name, slug=name.lower(), externalId=name))
+    sent: list[Any] = [
+        {"sku": "N", "name": "N", "price": 1, "slug": "a"},
+        {"sku": "B", "slug": "a"},
+        {"id": shop.read(f"{PRODUCTS}/externalId:B")["id"], "externalId": "A"},
+        {"sku": "B", "images": [{"pictureId": "pic_01JD3W0000000000000000000Z"}]},
+        {"sku": "A", "slug": "a", "externalId": "A", "vendor": "Kestrel"},
+        {"sku": "M", "name": "A", "price": 1, "externalId": "M"},
+    ]
+    foreseen = rows(shop, sent, f"{UPSERT}&dryRun=true")
+    assert [row["status"] for row in foreseen] == ["error"] * 4 + ["updated", "created"]
+    for row, one in zip(foreseen, sent, strict=True):
+        (real,) = rows(shop, [one])
+        assert real["status"] == row["status"] and real.get("error") == row.get("error")
+
+
+def test_the_same_request_twice_at_once_has_one_answer(shop: Shop, dynamodb: Double) -> None:
+    shop.made(PRODUCTS, new_product(sku="MUG", price="5.00"))
+    sent, first = [{"sku": "MUG", "price": "6.00"}], list[Any]()
+    dynamodb.meanwhile(
+        "TransactWriteItems", lambda: first.append(shop.post(UPSERT, sent, headers=KEY))
+    )
+    answers = [shop.post(UPSERT, sent, headers=KEY) for _ in range(2)]
+    assert [answer.text for answer in answers] == [first[0].text] * 2
+    assert first[0].json["data"][0]["status"] == "updated"
+
+
 @pytest.mark.thorough
 @pytest.mark.parametrize("calls", range(1, 11))
 @pytest.mark.parametrize("after", [False, True])

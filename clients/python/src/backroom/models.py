@@ -3389,7 +3389,7 @@ class PublicFacets(TypedDict):
     vendors: PublicValues
     """Who makes or supplies them."""
     tags: PublicValues
-    """Tags of up to 39 bytes."""
+    """Tags of up to 39 characters, percent-encoded."""
     price: PriceRange | None
     """The prices; null: no product is public."""
     currency: str

@@ -1695,10 +1695,11 @@ class AsyncOperations:
         names, vendors, SKUs and titles: more is 422 `too_long`, and nothing is written. With
         `mode=upsert` or `update` a row is the product with its `id`; else with its
         `externalId`, its own or a variant's; else the only one with its SKU or one of its
-        variants' (several: `ambiguous_sku`). Absent fields and variants stay, and null clears.
-        `dryRun` writes nothing. If the request exceeds 2 MB, or the answer would exceed 6 MB,
-        rows have the `id` of the created product and no `product`. If storage is too slow for
-        20 seconds, the rest is `not_reached`: it was not written, and the same request with its
+        variants' (several: `ambiguous_sku`). Absent fields, pictures and variants stay, and
+        null clears. A row that names one variant of several sets its price and ids. `dryRun`
+        writes nothing. If the request exceeds 2 MB, or the answer would exceed 6 MB, rows have
+        the `id` of the created product and no `product`. If storage is too slow for 20 seconds,
+        the rest is `not_reached`: it was not written, and the same request with its
         Idempotency-Key continues there.
 
         `POST /api/admin/products/bulk`, from the role STAFF on.
