@@ -8,6 +8,7 @@ from decimal import Decimal
 
 from chalicelib.orders.account import Account, Denied, with_balance
 from chalicelib.orders.model import Order, StoredOrder, order_reference
+from chalicelib.orders.pieces import count_pieces
 from chalicelib.orders.refunds import make_refund, refund_by_method
 from chalicelib.orders.schemas import CloseOrder, OrderStatus, RefundInput
 from chalicelib.orders.transitions import BEFORE_SHIPPING, GIVES_BACK, move_status
@@ -19,8 +20,8 @@ def close_order(fields: StoredOrder, wanted: CloseOrder, by: str, now: str) -> S
     """Return the fields of the order closed; the same object if it keeps so much already.
 
     What was paid beyond `keep` is refunded; a PENDING order becomes CANCELLED, a PAID one that
-    keeps nothing of its money REFUNDED; before shipping the lines have nothing `taken` any more. A
-    closed order can be closed again to keep less. Raise Denied, Invalid.
+    keeps nothing of its money REFUNDED; before shipping the lines have nothing `taken` any more but
+    what is at the customer. A closed order can be closed again to keep less. Raise Denied, Invalid.
     """
     status, net, keep = fields["status"], Account.from_fields(fields).net, Decimal(wanted.keep)
     if fields["closedAt"] and keep == net:
@@ -42,7 +43,11 @@ def close_order(fields: StoredOrder, wanted: CloseOrder, by: str, now: str) -> S
     if status == OrderStatus.PAID and net and not keep:
         after["status"] = move_status(OrderStatus.PAID, OrderStatus.REFUNDED)
     if fields["status"] in BEFORE_SHIPPING:
-        after["lineItems"] = [{**line, "taken": 0} for line in after["lineItems"]]
+        pieces = count_pieces(fields)
+        after["lineItems"] = [
+            {**line, "taken": min(line["taken"], pieces[line["id"]].at_customer)}
+            for line in after["lineItems"]
+        ]
     after["closeReason"] = wanted.reason
     if not fields["closedAt"]:
         after |= {"closedAt": now, "closedBy": by}

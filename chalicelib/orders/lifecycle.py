@@ -633,8 +633,8 @@ def returned_stock(before: Order, after: Order | None) -> dict[str, dict[str, in
     """
     if after is None:
         return before.pieces_in_house() if before.status in BEFORE_SHIPPING else {}
-    closes = after.fields["closedAt"] and before.status in BEFORE_SHIPPING
-    if closes or after.status in GIVES_BACK:
+    closes = after.fields["closedAt"] and not before.fields["closedAt"]
+    if (closes and before.status in BEFORE_SHIPPING) or after.status in GIVES_BACK:
         return before.pieces_in_house()
     returned: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
     lines = {line["id"]: line for line in after.fields["lineItems"]}

@@ -287,7 +287,9 @@ def _refund_lines(
         returned = part.returned
         if returned is None:
             returned = min(max(0, part.quantity - pieces.to_ship), pieces.at_customer)
-        back = taken = min(line["taken"], part.quantity)
+        # What a closed order did not ship was decided about when it was closed.
+        undecided = returned if fields["closedAt"] else part.quantity
+        back = taken = min(line["taken"], undecided)
         if part.restock is None:
             in_house = max(0, line["taken"] - pieces.at_customer)
             back = min(part.quantity - returned, in_house)

@@ -240,6 +240,30 @@ def test_a_closing_returns_what_did_not_ship(shop: Shop) -> None:
     assert stock_of(shop, sold) == 7
 
 
+def test_what_comes_back_after_a_closing_returns_by_a_refund(shop: Shop) -> None:
+    sold = variant(shop, 9)
+    order = paid(shop, line(sold, 5, price=10), paymentMethod="CASH")
+    ship(order, (0, 2))
+    assert order.post("/close", {"reason": "Enough", "keep": "40"}).status == 200
+    assert stock_of(shop, sold) == 7
+
+    def refund(**fields: Any) -> int:
+        """How many pieces a refund restocks; all of them are counted once."""
+        answer = order.refund(amount="1.00", lines=[order.first_line(**fields)])
+        assert answer.status == 201, answer.text
+        (part,) = answer.json["refunds"][-1]["lines"]
+        return int(part["restocked"])
+
+    assert refund(quantity=3, returned=0, restock=True) == 0
+    assert refund(quantity=1, returned=1, restock=True) == 1
+    assert order.patch({"note": "One is still there"}).status == 200
+    assert stock_of(shop, sold) == 8
+    assert refund(quantity=1, returned=1) == 0
+    order.delete()
+    assert stock_of(shop, sold) == 8
+    assert counts_agree()
+
+
 def test_an_edit_leaves_what_was_shipped(shop: Shop) -> None:
     sold, other = variant(shop, 9), variant(shop, 9)
     order = paid(shop, line(sold, 3), line(other, 2))
