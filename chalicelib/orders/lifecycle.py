@@ -571,9 +571,9 @@ def apply_erasure(order: Order, person: Person, now: str) -> Order:
     else:
         fields = person.redact_moved_order(order.fields, _former_places(order, person))
     fields = {"erasedAt": now, **fields}
-    if fields == order.fields:
-        return order
     work = production.forget_person(order, person)
+    if fields == order.fields and order.work and work.lines == order.work.lines:
+        return order
     return replace(_rewrite(order, cast(StoredOrder, fields), now), work=work)
 
 

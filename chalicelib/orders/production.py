@@ -404,7 +404,7 @@ def _forget_person(work: LineWork, order: Order, person: Person) -> LineWork:
         }
         return cast(LineWork, {**after, **person.redact(named)})
     after |= {"blocked": None, "note": None}
-    if "line" in work:
+    if work.get("line"):  # release 1.0.0 may have removed it without a trace
         customer = order.fields["customer"]
         cleared = person.forget_order({"customer": customer, "lineItems": [work["line"]]})
         (after["line"],) = cast(list[Fields], cleared["lineItems"])

@@ -9,6 +9,7 @@ import pytest
 from chalicelib.orders import store as orders
 from chalicelib.orders.schemas import WorkChange
 from chalicelib.orders.stages import OrderWork
+from chalicelib.storage import table
 from chalicelib.values import clock
 from tests.orders.build import (
     ORDERS,
@@ -578,6 +579,19 @@ def test_an_erasure_leaves_no_text_of_the_workshop(jobs: JobDesk) -> None:
     assert {one["pk"][:4] for one in left} <= {"idem", "job_"}
     assert shop.read(entries)["total"] == 2 and "Lovelace" not in shop.get(entries).text
     assert agrees(shop)
+
+
+def test_an_erasure_again_clears_what_the_workshop_wrote_since(jobs: JobDesk) -> None:
+    shop = jobs.shop
+    order = commissioned(shop, custom(), custom(title="Chain"))
+    item = table.get((order["id"], "order"))
+    assert item
+    table.put({**item, "lineItems": item["lineItems"][:1]})  # by release 1.0.0
+    assert order.patch({"dueOn": "2027-01-01"}).status == 200
+    for _ in range(2):
+        assert change(order, {"note": "For Lovelace"}).status == 200
+        jobs.done(f"/api/admin/customers/{order['customer']['id']}/erase")
+        assert [one["note"] for one in works(order)] == [None]
 
 
 def stocked(shop: Shop, number: int) -> list[str]:
