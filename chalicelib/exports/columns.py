@@ -59,7 +59,10 @@ _NESTED: Final = {
     "shipments",
     *dict(_ADDRESSES.values()),
 }
-_LATER: Final = ("closedAt", "closeReason", "closedBy", "kept", "shippingStatus", "dueOn")
+_LATER: Final = (
+    *("closedAt", "closeReason", "closedBy", "kept", "shippingStatus", "dueOn"),
+    "producedAt",
+)
 _PLAIN: Final = tuple(
     name for name in ShownOrder.__annotations__ if name not in {*_NESTED, *_LATER}
 )

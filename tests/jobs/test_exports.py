@@ -288,6 +288,15 @@ def test_importing_an_export_of_products_changes_nothing(jobs: JobDesk, several:
         assert jobs.shop.get(f"{PRODUCTS}?limit=100").json["data"] == there
 
 
+def test_columns_of_orders_that_1_0_0_had_not_are_the_last(jobs: JobDesk) -> None:
+    placed(jobs.shop)
+    _, text = exported(jobs, type="orders")
+    names = text.partition("\r\n")[0].removeprefix("\ufeff").split(",")
+    assert names[names.index("paidAt") + 1] == "shippedAt"
+    later = names[names.index("billingPhone") + 1 :]
+    assert {"closedAt", "producedAt", "dueOn", "lineMake"} <= {*later}
+
+
 def test_an_export_of_orders_has_what_is_made_and_when_it_is_due(jobs: JobDesk) -> None:
     details = [{"name": "Size", "value": "=17"}, {"name": "Engraving", "value": None}]
     made = {"title": "Ring", "price": "5", "quantity": 1, "make": True, "dueOn": "2027-01-03"}
