@@ -61,6 +61,76 @@ def test_a_price_in_another_currency_fails_in_every_format(desk: Desk, sheet: st
     assert desk.imported(sheet.replace("EUR", "USD"))["created"] == 1
 
 
+@pytest.mark.parametrize(
+    "sheet",
+    [
+        f"{SQUARE},Sellable\nMug,Regular,A1,5.00,{{}}\n",
+        f"{SQUARE},Enabled Main St,Enabled Depot\nMug,Regular,A1,5.00,{{}},N\n",
+        "Item Type,Product Name,Product Code/SKU,Price,Product Visible?,Allow Purchases?\n"
+        "Product,Mug,A1,5.00,Y,{}\n",
+        "Name *;Reference #;Price tax included;Available for order (0 = No, 1 = Yes)\n"
+        "Mug;A1;5.00;{}\n",
+    ],
+    ids=["square", "square's locations", "bigcommerce", "prestashop"],
+)
+def test_what_nobody_may_buy_is_not_published(desk: Desk, sheet: str) -> None:
+    assert desk.imported(sheet.format("N"))["created"] == 1
+    assert desk.products()["mug"]["published"] is False
+    assert desk.imported(sheet.format("N"))["unchanged"] == 1
+
+
+def test_one_of_squares_variants_that_is_not_sold_cannot_be_bought(desk: Desk) -> None:
+    header = f"{SQUARE},Sellable,Current Quantity Main"
+    desk.imported(f"{header}\nMug,Red,A1,5.00,Y,3\nMug,Blue,A2,5.00,N,4\n")
+    mug = desk.products()["mug"]
+    assert mug["published"] is True
+    assert [(v["title"], v["stock"]) for v in mug["variants"]] == [("Red", 3), ("Blue", 0)]
+
+
+MAGENTO = "sku,product_type,attribute_set_code,name,visibility,price,qty,configurable_variations"
+
+
+@pytest.mark.parametrize(
+    ("hidden", "shown"),
+    [
+        ("Not Visible Individually", "Catalog, Search"),
+        ("Nicht einzeln sichtbar", "Katalog, Suche"),
+        ("Niet afzonderlijk zichtbaar", "Catalogus"),
+        ("1", "4"),
+        ("", ""),
+        ("Catalog, Search", "Search"),
+    ],
+)
+def test_magentos_variants_are_those_that_a_product_names_whatever_their_visibility(
+    desk: Desk, hidden: str, shown: str
+) -> None:
+    rows = [
+        f'T-R,simple,Top,Tee-Red,"{hidden}",20,3,',
+        f'M,simple,Top,Mug,"{shown}",5,9,',
+        f'T-B,simple,Top,Tee-Blue,"{hidden}",21,4,',
+        f'T,configurable,Top,Tee,"{shown}",,,"sku=T-R,color=Red|sku=T-B,color=Blue"',
+    ]
+    for order in (rows, rows[::-1]):
+        job = desk.imported("\n".join([MAGENTO, *order]) + "\n")
+        assert (job["total"], job["errors"]) == (2, [])
+    products = desk.products()
+    assert {slug: product["published"] for slug, product in products.items()} == {
+        "tee": True,
+        "mug": True,
+    }
+    assert [
+        (v["title"], v["sku"], v["price"], v["stock"]) for v in products["tee"]["variants"]
+    ] == [
+        ("Red", "T-R", "20.00", 3),
+        ("Blue", "T-B", "21.00", 4),
+    ]
+
+
+def test_a_magento_product_that_is_not_visible_in_any_language_is_not_created(desk: Desk) -> None:
+    job = desk.imported(f"{MAGENTO}\nPART,simple,Top,Part,Nicht einzeln sichtbar,1.50,5,\n")
+    assert [error["code"] for error in job["errors"]] == ["not_found"]
+
+
 def test_a_deciding_column_is_answered_by_a_field_or_by_null(desk: Desk) -> None:
     sheet = f"{SQUARE},Status\nMug,Regular,A1,5.00,inactive\n"
     job = desk.waiting(sheet)

@@ -49,6 +49,7 @@ class BigCommerce(Format):
         "seoTitle": ("Page Title",),
         "seoDescription": ("Meta Description",),
         "published": ("Is Visible", "Product Visible?"),
+        "forSale": ("Allow Purchases?",),
         "image": (
             *("Internal Image URL (Export)", "Image URL (Import)", "Variant Image URL"),
             *("Product Image URL - {n}", "Product Image File - {n}"),

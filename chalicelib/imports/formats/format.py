@@ -285,7 +285,7 @@ class Format:
         """Set what the product has once, from cells that are not blank.
 
         `keep`: unless an earlier row gave it. The first category becomes the type, others tags. A
-        currency other than the shop's becomes an error.
+        currency other than the shop's becomes an error. What nobody may buy is not published.
         """
         for field, key, read in self._once:
             if row[field]:
@@ -295,6 +295,8 @@ class Format:
                 )
         draft.read_categories(row, self.readings.get("category", reading.single))
         draft.read_cell(row, "currency", lambda code: reading.currency(code, draft.shop))
+        if draft.read_cell(row, "forSale", reading.boolean) is False:
+            draft.set(row, "forSale", "published", False)
 
     def read_images(self, draft: Draft, row: Row) -> None:
         """Add the pictures of a row to its product, with the row's text for a single one."""

@@ -1,10 +1,11 @@
 """Magento 2's product export.
 
-A configurable product lists its variants by SKU in a cell; each is a row of its own above or below
-it, which is not visible by itself.
+A configurable product lists its variants by SKU in a cell; each is a row of its own, anywhere in
+the file, and most are not visible by themselves. Exports say so in the language of their user.
 """
 
 import re
+from collections.abc import Sequence
 from datetime import date
 from typing import ClassVar
 
@@ -15,10 +16,21 @@ from chalicelib.imports.formats.product import Draft, DraftVariant, ImportedProd
 from chalicelib.imports.formats.sheet import Row
 from chalicelib.values import slugs
 
-_HIDDEN = "not visible individually"
+# Where a product is visible, in one word, in the languages in which WooCommerce is known. Both have
+# a comma between them; any other text says that it is not visible by itself.
+_PLACES = """
+    catalog search katalog suche suchen catalogue recherche rechercher catálogo buscar búsqueda
+    catalogo cerca ricerca catalogus zoeken busca pesquisa pesquisar szukaj wyszukiwanie sök каталог
+    поиск 2 3 4"""
+_SHOWN = frozenset(_PLACES.split())
 _PAIR = re.compile(r"(?:^|,)\s*([a-z0-9_]{1,60})=")
 _DAY = re.compile(r"(\d{1,2})/(\d{1,2})/(\d{2}|\d{4})(?:\D.*)?", re.DOTALL)
 _UNSUPPORTED = {"bundle", "grouped"}
+
+
+def _is_hidden(visibility: str) -> bool:
+    """Return whether a product is not visible by itself; a blank cell does not say so."""
+    return visibility != "" and "," not in visibility and visibility.casefold() not in _SHOWN
 
 
 def _categories(cell: str) -> list[str]:
@@ -109,6 +121,10 @@ class Magento(Format):
         """Return the key of a row: its SKU as it is; without one, as other formats."""
         return self.sheet.cell(cells, "sku") or super().product_key(cells)
 
+    def product_aliases(self, cells: list[str], key: str) -> Sequence[str]:
+        """Return the SKUs of the variants that a row names: their rows are of its product."""
+        return [sku for sku in _options(self.sheet.cell(cells, "variations")) if sku != key]
+
     def is_of_row_above(self, above: list[str], cells: list[str]) -> bool:
         """Return whether adjacent rows are of one product.
 
@@ -120,7 +136,7 @@ class Magento(Format):
 
     def _is_child(self, cells: list[str]) -> bool:
         """Return whether a row is a variant's: it is not shown by itself."""
-        return self.sheet.cell(cells, "visibility").casefold() == _HIDDEN
+        return _is_hidden(self.sheet.cell(cells, "visibility"))
 
     def _names(self, cells: list[str], child: list[str]) -> bool:
         """Return whether the row `cells` has the SKU of the row `child` among its variants."""
@@ -156,7 +172,7 @@ class Magento(Format):
         rows = {row["sku"]: row for row in draft.rows if row is not parent}
         for sku, row in rows.items():
             if sku not in options:
-                message = "No product next to this row names it as one of its variants."
+                message = "No product names this row as one of its variants."
                 draft.add_error(row, "sku", "missing_key", message)
         for sku, title in options.items():
             row = rows.get(sku, parent)
@@ -175,11 +191,11 @@ class Magento(Format):
         if row["kind"].casefold() in _UNSUPPORTED:
             message = "A product made of others has no price: import the products in it."
             draft.add_error(row, "kind", "unsupported_type", message)
-        if row["visibility"].casefold() == _HIDDEN and len(draft.rows) > 1:
-            message = "No product next to this row names it as one of its variants."
+        if _is_hidden(row["visibility"]) and len(draft.rows) > 1:
+            message = "No product names this row as one of its variants."
             draft.add_error(row, "sku", "missing_key", message)
-        if row["visibility"].casefold() == _HIDDEN:
-            # A variant whose product is not next to it: it can update a product, not create one.
+        if _is_hidden(row["visibility"]):
+            # A variant whose product is not in the file: it can update a product, not create one.
             draft.product.only_updates = True
         else:
             self._read_own(draft, row)
@@ -190,8 +206,7 @@ class Magento(Format):
         self.read_common(draft, row, keep=False)
         self.read_images(draft, row)
         if row["visibility"]:
-            shown = row["visibility"].casefold() != _HIDDEN
-            draft.set(row, "visibility", "published", shown)
+            draft.set(row, "visibility", "published", not _is_hidden(row["visibility"]))
 
     def set_stock(self, variant: DraftVariant, row: Row) -> None:
         """Set a variant's stock from its cell; None if the row says that it is not managed.

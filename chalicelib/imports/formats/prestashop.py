@@ -49,6 +49,7 @@ class PrestaShop(Format):
         "stock": ("Quantity",),
         "lowStockThreshold": ("Low stock level",),
         "published": ("Visibility",),
+        "forSale": ("Available for order (0 = No, 1 = Yes)",),
         "description": ("Description", "Summary", "Short description"),
         "tags": ("Tags (x,y,z...)",),
         "seoTitle": ("Meta title",),

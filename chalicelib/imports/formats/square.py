@@ -36,6 +36,8 @@ class Square(Format):
         "seoDescription": ("SEO Description",),
         "visibility": ("Square Online Item Visibility",),
         "archived": ("Archived",),
+        "sellable": ("Sellable",),
+        "enabled": ("Enabled {*}",),
         "price": ("Price",),
         "salePrice": ("Online Sale Price",),
         "option": ("Option Value {n}",),
@@ -81,8 +83,24 @@ class Square(Format):
         )
 
     def finish_product(self, draft: Draft) -> ImportedProduct:
-        """Name the variants without a title, if there are several, and return the product."""
+        """Name the variants without a title, if there are several, and return the product.
+
+        Variants that are not sold get the stock 0; if none is sold, the product is not published.
+        """
+        unsold = [each for each in draft.variants if not self._is_sold(draft, each.row)]
+        if unsold and len(unsold) == len(draft.variants):
+            draft.set(unsold[0].row, "sellable", "published", False)
+        else:
+            for variant in unsold:
+                variant.set("sellable", "stock", 0)
         if len(draft.variants) > 1:
             for variant in draft.variants:
                 variant.title = variant.title or variant.row["variantTitle"] or "Regular"
         return super().finish_product(draft)
+
+    def _is_sold(self, draft: Draft, row: Row) -> bool:
+        """Return whether a row's variant is sold: it is sellable, and enabled at a location."""
+        is_sellable = draft.read_cell(row, "sellable", reading.boolean) is not False
+        cells = row.texts_of("enabled")
+        enabled = [draft.read_text(row, column, text, reading.boolean) for column, text in cells]
+        return is_sellable and (not enabled or any(enabled))
