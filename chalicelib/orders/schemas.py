@@ -993,6 +993,7 @@ class ShipmentChange(Stripped):
     read_only: ClassVar[frozenset[str]] = frozenset(
         {"id", "method", "lines", "shippedAt", "createdAt", "by"}
         | {"cancelledAt", "cancelReason", "implied"}
+        | {"orderId", "orderNumber", "customer", "state", "shippingAddress"}
     )
 
     carrier: Annotated[str, length(50)] | None = None

@@ -462,6 +462,7 @@ def test_shipments_are_listed_by_when_they_left(shop: Shop) -> None:
         assert listed["total"] == len(found)
     one = shop.get(f"{SHIPMENTS}?carrier=Van").json["data"][0]
     assert (one["orderNumber"], one["state"]) == (other["number"], "SHIPPED")
+    assert other.patch_shipment(one, **one).json == other.read()
     assert shop.get(f"{ORDERS}?shippingStatus=partial").json["total"] == 1
     assert shop.get(f"{ORDERS}?shippingStatus=ALL").refused == ["shippingStatus"]
     assert shop.get(f"{ORDERS}?fields=shippingStatus,number").json["data"][0] == {
