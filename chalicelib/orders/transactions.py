@@ -121,20 +121,22 @@ def _show_transfer(
 def _refunded_tax(order: Order) -> list[Decimal]:
     """Return the tax that each refund gives back, in order of the refunds.
 
-    The last refund of an order that was refunded in full or closed, with those of the same request,
-    has all that is left of it, up to the money; those of a cancelled order, which counts no tax,
-    have none.
+    The refunds that ended an order have all that is left of it, up to their money, the earlier
+    first: those of the request that closed it and later ones, or else of the last request, if it
+    was refunded in full or closed. Those of a cancelled order, which counts no tax, have none.
     """
     refunds = order.fields["refunds"]
     if order.status is OrderStatus.CANCELLED:
         return [Decimal(0) for _ in refunds]
     tax = list(map(refunded_tax, refunds))
     left = Decimal(order.fields["tax"]) - sum(tax, Decimal(0))
-    if order.is_settled:
-        for place in reversed(range(len(refunds))):
-            if refunds[place]["createdAt"] == refunds[-1]["createdAt"]:
-                share = min(left, Decimal(refunds[place]["amount"]) - tax[place])
-                tax[place], left = tax[place] + share, left - share
+    if order.is_settled and refunds:
+        last = refunds[-1]["createdAt"]
+        first = min(order.fields["closedAt"] or last, last)
+        ending = [place for place, refund in enumerate(refunds) if refund["createdAt"] >= first]
+        for place in sorted(ending, key=lambda place: (refunds[place]["createdAt"], -place)):
+            share = min(left, Decimal(refunds[place]["amount"]) - tax[place])
+            tax[place], left = tax[place] + share, left - share
     return tax
 
 

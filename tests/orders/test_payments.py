@@ -187,6 +187,23 @@ def test_refunds_that_end_an_order_share_its_tax_by_their_money(shop: Shop) -> N
     assert {one["amount"]: one["tax"] for one in moved} == {"-2.00": "-2.00", "-53.00": "-3.00"}
 
 
+def test_the_tax_of_what_went_back_when_an_order_was_closed_stays(shop: Shop) -> None:
+    order = placed(shop, line(variant(shop), price=100), tax="20", paymentMethod="CASH")
+    order.pay(60)
+    order.patch({"status": "PAID", "paymentStatus": "PARTIALLY_PAID"})
+    order.refund(amount=5)
+    path = f"{TRANSACTIONS}?orderId={order['id']}&kind=REFUND"
+    taxes = []
+    for keep in (45, 20, 0):
+        assert order.post("/close", {"keep": keep, "reason": "A complaint"}).status == 200
+        taxes.append([one["tax"] for one in shop.get(path).json["data"]][::-1])
+    assert taxes == [
+        ["0.00", "-10.00"],
+        ["0.00", "-10.00", "-10.00"],
+        ["0.00", "-10.00", "-10.00", "0.00"],
+    ]
+
+
 @pytest.mark.thorough
 def test_the_taxes_of_refunds_are_never_more_than_their_money_nor_the_orders_tax(
     shop: Shop,
