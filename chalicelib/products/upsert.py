@@ -119,10 +119,12 @@ class BulkUpsert:
         named = {place: row for place, row in new.items() if row.get("name")}
         slugs = dict(zip(named, bulk.choose_slugs(list(named.values())), strict=True))
         targets: dict[object, _Target] = {}
+        known_as: dict[str, object] = {}  # of new products: each name, and the key of the target
         for place, row in rows.items():
-            product = found[place]
-            identity = next(_identities(row), place)
+            product, names = found[place], list(_identities(row))
+            identity = next((known_as[name] for name in names if name in known_as), place)
             key = product.id if isinstance(product, Product) else identity
+            known_as |= dict.fromkeys(names, key) if product is None else {}
             is_alone = self._is_dry or isinstance(product, Problem)
             known = None if isinstance(product, Problem) else product
             target = targets.setdefault(place if is_alone else key, _Target(known, known))
@@ -196,7 +198,7 @@ def _list_skus(row: Fields) -> list[str]:
 
 
 def _identities(row: Fields) -> Iterator[str]:
-    """Return what names the product of a row, the first of which counts."""
+    """Return what names the product of a row, the first that is known counts."""
     names = [("id", row.get("id")), ("external", row.get("externalId"))]
     names += [("sku", sku) for sku in _list_skus(row)]
     return (f"{kind} {name}" for kind, name in names if name)

@@ -90,6 +90,11 @@ def test_rows_of_one_new_product_make_one(shop: Shop) -> None:
     assert statuses(shop, sent) == ["created", "updated"]
     (product,) = shop.read(PRODUCTS)["data"]
     assert product["price"] == "2.00"
+    sent = [{"externalId": "E", "sku": "B", "name": "B", "price": 1}, {"sku": "B", "price": 2}]
+    assert statuses(shop, [*sent, {"externalId": "E", "price": 3}]) == [
+        *("created", "updated", "updated")
+    ]
+    assert shop.read(PRODUCTS)["total"] == 2
 
 
 def shown_variants(shop: Shop, id: str) -> list[tuple[Any, ...]]:
