@@ -172,6 +172,19 @@ def test_rows_do_not_add_more_than_a_product_has(shop: Shop, name: str, most: in
     assert two["status"] == "updated" and len(two["product"][name]) == most
 
 
+def test_new_products_get_a_free_slug_however_many_have_their_name(shop: Shop) -> None:
+    for _ in range(3):
+        shop.made(PRODUCTS, new_product(name="Hat"))
+    sent = [{"sku": f"H-{n}", "name": "Hat", "price": 1} for n in range(4)]
+    for path in (UPSERT, BULK):
+        assert statuses(shop, sent, f"{path}{'&' if '?' in path else '?'}dryRun=true") == (
+            ["created"] * 4
+        )
+    assert statuses(shop, sent) == statuses(shop, sent, BULK) == ["created"] * 4
+    found = {product["slug"] for product in shop.read(PRODUCTS)["data"]}
+    assert found == {"hat", *(f"hat-{number}" for number in range(2, 12))}
+
+
 def test_a_dry_run_finds_what_the_shop_refuses(shop: Shop) -> None:
     for name in ("A", "B"):
         shop.made(PRODUCTS, new_product(name=name, sku=name, slug=name.lower(), externalId=name))
