@@ -36,11 +36,13 @@ def call(url: str, key: str | None = None) -> tuple[int, Any]:
 
 
 def until(found: Callable[[], Any], seconds: float = 90, pause: float = 0.3) -> Any:
-    """The first non-empty result of `found`. Fails after `seconds`."""
+    """The first non-empty result of `found`. Fails after `seconds`. It asks less and less often:
+    a key may read 120 times a minute."""
     deadline = time.monotonic() + seconds
     while not (value := found()):
         assert time.monotonic() < deadline, "it did not happen"
         time.sleep(pause)
+        pause *= 1.1
     return value
 
 

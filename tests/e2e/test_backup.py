@@ -59,7 +59,8 @@ def test_another_stage_continues_with_a_backup(tmp_path: Path) -> None:
         sold = {"variants": [next(one for one in variants if (one["stock"] or 0) > 1)]}
         placed = shop.order(sold)
         until(lambda: receiver.requests, 240)
-        until(lambda: shop.get(f"webhooks/{webhook['id']}/deliveries")["data"][0])
+        sent = f"webhooks/{webhook['id']}/deliveries?status=DELIVERED"
+        until(lambda: shop.get(sent)["data"])
         job = shop.get("jobs")["data"][0]["id"]
 
         backup(old, "--to", str(folder), "--copies", "backroom-local", "none", code=1)

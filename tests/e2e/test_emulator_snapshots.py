@@ -19,6 +19,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from infra.emulator import CREDENTIALS, REGION, Emulator, stop_leftover
 from infra.emulator_snapshots import find_newest, write_json
+from tests.e2e.calls import until
 from tests.e2e.recorded import client
 from tests.support.programs import ran
 from tests.support.running import free_port
@@ -167,7 +168,7 @@ def test_a_stop_keeps_everything_and_a_second_one_writes_nothing(tmp_path: Path)
     written: list[tuple[float, int]] = []
     with ThreadPoolExecutor(1) as writer:
         writer.submit(write, emulator, count(1), written)
-        time.sleep(2)
+        until(lambda: len(written) > 9)
         os.kill(int((tmp_path / "emulator.pid").read_text()), signal.SIGTERM)
     emulator.stop()
     second = begun(tmp_path)

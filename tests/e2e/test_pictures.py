@@ -31,7 +31,7 @@ def finish_upload(shop: Api, path: str, waiting: Any, data: bytes) -> Any:
     """Uploads a picture or file, and returns it as soon as it is rendered or refused."""
     posted(waiting["upload"], data)
     own = f"{path}/{waiting['id']}"
-    return until(lambda: (found := shop.get(own))["status"] != "WAITING" and found, 60)
+    return until(lambda: (found := shop.get(own))["status"] != "WAITING" and found)
 
 
 def ready(shop: Api, data: bytes) -> Any:

@@ -17,7 +17,7 @@ from tests.e2e.tour import Tour
 from tests.support.running import Stack, free_port, running, tool
 from tests.webhooks.receiver import Receiver
 
-pytestmark = pytest.mark.thorough
+pytestmark = [pytest.mark.thorough, pytest.mark.timeout(1_200)]  # the tour takes four minutes
 
 ANY = f"backroom-{STAGE}*"
 DELIVER, RUN_JOB = f"backroom-{STAGE}-deliver", f"backroom-{STAGE}-run_job"

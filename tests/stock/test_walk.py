@@ -243,7 +243,7 @@ def _work(jobs: JobDesk, csv: str = "") -> None:
             jobs.settle(message, failed)
             if failed and int(message["attributes"]["ApproximateReceiveCount"]) > 1:
                 # Perhaps its job is just being written: on AWS, a message waits for minutes.
-                Event().wait(0.3)
+                Event().wait(1)
 
 
 def _some_arrive(dynamodb: Double, seen: list[Any], chance: random.Random) -> None:

@@ -193,7 +193,7 @@ def test_a_blocked_attempt_opens_no_connection():
         def attempt(allowed: list[str]) -> Failure | None:
             url = "https://hooks.example.com:8443/"
             with resolving(to("127.8.44.3")):
-                return post(url, {}, b"", allowed_networks=allowed, timeout=0.2).error
+                return post(url, {}, b"", allowed_networks=allowed, timeout=1.5).error
 
         assert attempt([]) is Failure.BLOCKED
         with pytest.raises(BlockingIOError):

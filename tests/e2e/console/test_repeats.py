@@ -6,6 +6,7 @@ from uuid import uuid4
 import pytest
 from playwright.sync_api import expect
 
+from tests.e2e.calls import until
 from tests.e2e.console.desk import Desk, press
 
 
@@ -131,8 +132,8 @@ def test_a_move_of_stock_is_made_once_whatever_is_typed_after_its_lost_answer(de
     assert desk.api.get(f"products/{made['id']}")["variants"][0]["stock"] == 9
     desk.button("Save").click()
     expect(stock).to_have_value("12")
-    moves = desk.api.get(f"stock/movements?variantId={variant}")["data"]
-    assert [each["by"] for each in moves][:2] == [3, 1]
+    moves = f"stock/movements?variantId={variant}"
+    until(lambda: [each["by"] for each in desk.api.get(moves)["data"]][:2] == [3, 1])
 
 
 def test_what_is_deleted_is_said_to_be_deleted(desk: Desk) -> None:

@@ -102,7 +102,7 @@ def test_unsaved_input_survives_a_revoked_key(desk: Desk, another: Callable[...,
     ("status", "says"), [(429, "limit of requests per minute."), (503, "is busy at the moment.")]
 )
 def test_a_refusal_that_passes_is_named_and_waited_for(desk: Desk, status: int, says: str) -> None:
-    refused = {"status": status, "headers": {"Retry-After": "5"}, "json": {"code": "busy"}}
+    refused = {"status": status, "headers": {"Retry-After": "12"}, "json": {"code": "busy"}}
     customers = "**/api/admin/customers?*"
     desk.page.route(customers, lambda route: route.fulfill(**refused), times=1)
     desk.page.goto(f"{desk.console_url}#/customers", wait_until="commit")

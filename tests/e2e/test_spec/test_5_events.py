@@ -152,13 +152,12 @@ def test_webhooks_are_sent_asynchronously(shop: Client, receiver: Receiver) -> N
     made = shop.made(
         WEBHOOKS, {"url": receiver.url("/ok/slow?delay=6"), "events": ["product.created"]}
     )
-    began = time.time()
     product = shop.product()
     answered = time.time()
     came = until(
         lambda: [one for one in events_of(receiver, product["id"]) if one.path == "/ok/slow"]
     )
-    assert answered < came[0].at + 6 and answered - began < 6
+    assert answered < came[0].at + 6
     shop.call("DELETE", f"{WEBHOOKS}/{made['id']}")
 
 

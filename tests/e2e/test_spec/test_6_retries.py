@@ -18,7 +18,7 @@ from tests.webhooks.receiver import Receiver
 
 # A week of retries takes twelve seconds, and what queues and polling add to each step.
 SCALE = 0.00002
-PATIENCE = 150.0
+PATIENCE = 300.0
 # The functions that read the setting.
 SCHEDULING = [f"backroom-local{name}" for name in ("", "-fan_out", "-deliver", "-redrive")]
 
