@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from chalicelib.imports.formats import FORMATS, Format, recognise
+from chalicelib.imports.formats.proposal import propose
 from tests.support.import_desk import Desk, counts
 
 SQUARE = "Item Name,Variation Name,SKU,Price"
@@ -20,6 +21,13 @@ MAGENTO_1 = "sku,store,websites,name,url_key,price,qty,status"
         f"{SQUARE},Active",
         f"{SQUARE},Sichtbarkeit",
         f"{SQUARE},Bestand",
+        f"{SQUARE},Item status",
+        f"{SQUARE},Published (yes/no)",
+        "Item Name,Variation Name,SKU,Price USD,Token",
+        "Item Name,Variation Name,SKU,Price,Token,Price currency",
+        "Handle,Title,Variant SKU,Variant Price (USD)",
+        "Handle,Title,Variant SKU,Price (USD)",
+        f"{SQUARE},Online Sale Price,Sale end date",
         f"{SHOPIFY},Store view",
         f"{SHOPIFY},Parent SKU",
         "Handle,Title,Variant SKU,Price (£)",
@@ -150,6 +158,32 @@ def test_a_deciding_column_is_answered_by_a_field_or_by_null(desk: Desk) -> None
     assert counts(again) == [0, 0, 1, 0, 1]
 
 
+@pytest.mark.parametrize(
+    ("columns", "days", "price"),
+    [
+        ("sale_price_effective_date", "2020-01-01T00:00+0100/2020-02-01T00:00+0100", "20.00"),
+        ("sale_price_effective_date", "2020-01-01T00:00+0100/2099-02-01T00:00+0100", "15.00"),
+        ("sale_price_effective_date", "2099-01-01/2099-02-01", "20.00"),
+        ("Sale end date", "2020-02-01", "20.00"),
+        ("Aktionspreis von,Aktionspreis bis", "01.01.2020,31.12.2099", "15.00"),
+        ("Aktionspreis von,Aktionspreis bis", "01.01.2020,31.01.2020", "20.00"),
+        ("Aktionspreis von,Aktionspreis bis", "01.01.2099,", "20.00"),
+    ],
+)
+def test_a_sale_price_counts_by_the_days_that_the_file_says(
+    desk: Desk, columns: str, days: str, price: str
+) -> None:
+    job = desk.waiting(f"Title,Our Price,Sale price,{columns}\nMug,20.00,15.00,{days}\n")
+    fields = {column["column"]: column["field"] for column in job["columns"]}
+    others = {name: field for name, field in fields.items() if name not in columns.split(",")}
+    refused = desk.shop.post(f"/api/admin/jobs/{job['id']}/mapping", {"columns": others})
+    assert [(e["field"], e["code"]) for e in refused.json["errors"]] == [
+        (f"columns.{name}", "undecided_column") for name in columns.split(",")
+    ]
+    assert counts(desk.answered(job, columns=fields)) == [1, 0, 0, 0, 1]
+    assert desk.products()["mug"]["price"] == price
+
+
 def test_a_mapping_that_names_no_deciding_column_is_asked_about_or_refused(desk: Desk) -> None:
     sheet = "Article,Our Price,Currency\nMug,5.00,EUR\n"
     mapping = json.dumps({"Article": "name", "Our Price": "price"})
@@ -188,6 +222,12 @@ TILL = """\
 Handle,SKU,Name,Available for sale [Main St],Price [Main St],In stock [Main St],Low stock
 mug,M1,Mug,N,100.00,13.000,5.000
 """
+
+
+def test_a_column_that_is_called_sku_is_proposed_as_it_before_a_number_of_the_item() -> None:
+    header = ["Item number", "Title", "Custom label (SKU)", "Start price"]
+    proposed = propose(header, [["123456789012", "Mug", "MUG", "5.00"]])
+    assert proposed == [None, "name", "sku", "price"]
 
 
 def test_a_tills_columns_of_stock_and_sale_are_decided_though_they_name_its_shop(

@@ -13,6 +13,7 @@ from chalicelib.imports.formats.proposal import propose, samples_of
 SHOP = Shop("EUR", date(2026, 11, 20))
 EVERYDAY = ["name", "price", "stock", "category", "imageUrl", "sku", "vendor", "description"]
 IMAGE = "https://img.example/a.jpg"
+SALE_DAYS = ("saleStarts", "saleEnds", "salePeriod")
 ROW = ["Mug", "12,50 €", "7", "Kitchen", IMAGE, "M-1", "Northwind", "Holds tea."]
 
 
@@ -178,6 +179,7 @@ def test_every_mappable_field_is_read(field: str) -> None:
         "storeView": "default",
         "slug": "a-mug",
         "imageUrl": IMAGE,
+        **dict.fromkeys(SALE_DAYS, "2026-11-20"),
     }.get(field, "5")
     data = f"Key;Price;Column\nMug;9;{value}\n".encode()
     key = "sku" if field == "name" else "name"
@@ -185,7 +187,8 @@ def test_every_mappable_field_is_read(field: str) -> None:
     (with_it,) = read(data, {"Key": key, "Price": price, "Column": field})
     (without,) = read(data, {"Key": key, "Price": price, "Column": None})
     assert with_it.errors == []
-    if field not in {"currency", "storeView", "imageAlt"}:  # compared only, or of a picture
+    # Compared only, or of a picture.
+    if field not in {"currency", "storeView", "imageAlt", *SALE_DAYS}:
         assert with_it.values != without.values
 
 

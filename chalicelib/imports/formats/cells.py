@@ -99,6 +99,7 @@ _SPACES: Final = str.maketrans(
     {"\u00a0": " ", "\u202f": " ", "\u2009": " ", "\u2019": "'"}
     | dict.fromkeys("\u200b\u200e\u200f\u2060\ufeff", "")
 )
+_PERIOD: Final = re.compile(r"(\d{4}-\d\d-\d\d[^/]*?) */ *(\d{4}-\d\d-\d\d[^/]*)")
 _WHOLE_BARCODE: Final = re.compile(r"([0-9]{8,14})\.0+")
 _SPOILT: Final = re.compile(spreadsheets.SPOILT)
 
@@ -346,14 +347,33 @@ def leaf(cell: str) -> str:
 
 
 def day(cell: str) -> date:
-    """Parse a day, such as 2026-11-20; a time after it is ignored. Raises BadCell."""
+    """Parse a day, such as 2026-11-20 or 20.11.2026; a time after it is ignored. Raises BadCell."""
     match = re.match(r"(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?!\d)", cell)
+    with_points = re.match(r"(\d{1,2})\.(\d{1,2})\.(\d{4})(?!\d)", cell)
     try:
+        if with_points:
+            return date(*map(int, reversed(with_points.groups())))
         return date(*map(int, match.groups())) if match else clock.parse(cell[:10]).date()
     except ValueError:
         raise BadCell(
             "not_a_date", f"{_quote_cell(cell)} is not a date such as 2026-11-20."
         ) from None
+
+
+def first_day(cell: str) -> date:
+    """Parse a day, or the first of a period such as 2026-11-20/2026-12-24. Raises BadCell."""
+    return day(_split_period(cell)[0])
+
+
+def last_day(cell: str) -> date:
+    """Parse a day, or the last of a period such as 2026-11-20/2026-12-24. Raises BadCell."""
+    return day(_split_period(cell)[-1])
+
+
+def _split_period(cell: str) -> list[str]:
+    """Return the two days of a period of ISO 8601, or the cell alone."""
+    match = None if len(cell) > _LONGEST else _PERIOD.fullmatch(cell)
+    return list(match.groups()) if match else [cell]
 
 
 def is_spoilt(sku: str) -> bool:

@@ -47,6 +47,10 @@ _DECISIVE: Final = frozenset(
 )
 # Of these, one column is enough: a second price or stock is another kind of price or stock.
 _GIVEN_ONCE: Final = frozenset({"price", "stock", "sku", "barcode"})
+_OF_VARIANTS: Final = {"variantPrice": "price", "variantSku": "sku"}
+_OF_SALES: Final = frozenset(
+    {"saleStarts", "saleEnds", "salePeriod"}
+)  # decide a price that is read
 _CURRENCY: Final = ("currency", "currency code")  # the column of any system's file
 _TELLING: Final = ("stock", "qty", "quantit", "inventory", "price", "sku", "image", "picture")
 Prices = dict[str, tuple[str, str | None]]  # by key: the field that gives it, and the amount
@@ -170,17 +174,21 @@ class Format:
     def undecided_columns(self) -> list[str]:
         """The ignored columns that decide something: money, visibility or identity.
 
-        Those that the format ignores on purpose, and prices, stocks, SKUs and barcodes of which the
-        file has one that is read, are left out.
+        Those that the format ignores on purpose are left out, and of prices, stocks, SKUs and
+        barcodes all of which the file has one that is read. When a sale runs counts if its price
+        is read.
         """
         fields_given = {*self.sheet.fields}
         fields_given |= {field for field, others in self.said_by.items() if fields_given & others}
-        named = ((name, find_field(name)) for name in self._unexpected_columns)
-        return [
-            name
-            for name, field in named
-            if field in _DECISIVE and not (field in _GIVEN_ONCE and field in fields_given)
-        ]
+        unexpected, undecided = self._unexpected_columns, []
+        has_sales = "salePrice" in fields_given
+        for name in self.ignored_columns:
+            field = find_field(name) or ""
+            field = _OF_VARIANTS.get(field, field)
+            is_open = field not in fields_given if field in _GIVEN_ONCE else name in unexpected
+            if is_open and (field in _DECISIVE or (field in _OF_SALES and has_sales)):
+                undecided.append(name)
+        return undecided
 
     @property
     def _unexpected_columns(self) -> list[str]:

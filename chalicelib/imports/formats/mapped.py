@@ -19,6 +19,9 @@ FIELDS: Final[Mapping[str, str]] = {
     "sku": "SKU of the product, or of the row's variant where options are mapped",
     "price": "Price",
     "salePrice": "Reduced price; the other price is then the compare-at price",
+    "saleStarts": "First day of the reduced price",
+    "saleEnds": "Last day of the reduced price",
+    "salePeriod": "First and last day of the reduced price, with a slash between",
     "compareAtPrice": "Price before a reduction",
     "stock": "Pieces in stock",
     "barcode": "Barcode, such as an EAN",
@@ -73,6 +76,8 @@ class Mapped(Ours):
         **Ours.readings,
         **dict.fromkeys(("tags", "category"), reading.listed_by_any_mark),
         "slug": slugs.of_key,
+        "saleStarts": reading.first_day,
+        "saleEnds": reading.last_day,
     }
 
     def __init__(self, columns: Sequence[str], mapping: Mapping[str, str | None]) -> None:
@@ -194,7 +199,8 @@ def _table(columns: Sequence[str], mapping: Mapping[str, str | None]) -> ColumnT
     """Return the columns by the field of the format that each gives.
 
     Columns of one field are in the order of the file: the first picture is the main one. All
-    options are one field. A column that is mapped to None is not in it.
+    options are one field; a period gives both of its days. A column that is mapped to None is not
+    in it.
     """
     places = {plain(column): at for at, column in enumerate(columns)}
     table: dict[str, tuple[str, ...]] = {}
@@ -202,5 +208,6 @@ def _table(columns: Sequence[str], mapping: Mapping[str, str | None]) -> ColumnT
     for field, _, column in sorted(mapped):
         target = _FIELDS.get(field, field)
         target = "option" if field.startswith("option") else target
-        table[target] = (*table.get(target, ()), column)
+        for each in ("saleStarts", "saleEnds") if target == "salePeriod" else (target,):
+            table[each] = (*table.get(each, ()), column)
     return table

@@ -167,6 +167,7 @@ def _judge_column(name: str, values: list[str]) -> tuple[str | None, int]:
             return ("sku" if values and _share(values, _is_code) > 0.5 else "name"), _WEAK
         if field is not None:
             far = _WEAK if field in _VAGUE else distance
+            far = 0 if field == "sku" and field in spelt else far  # an item number may be another
             return _suitable_field(field, values, name), far
     return _by_values(values), _UNKNOWN
 
@@ -197,6 +198,7 @@ def _fit_tests() -> Mapping[str, Callable[[str], object]]:
         "imageUrl": _is_address,
         "status": _reads(cells.status),
         "published": _reads(cells.boolean),
+        **dict.fromkeys(("saleStarts", "saleEnds", "salePeriod"), _reads(cells.last_day)),
     }
 
 

@@ -97,6 +97,27 @@ NAMES: Final = {
         promocional, prezzo scontato, prezzo in offerta, prezzo promozionale, prezzo offerta,
         actieprijs, aanbiedingsprijs, kortingsprijs, preco promocional, preco de oferta, preco
         com desconto, cena promocyjna, cena wyprzedazowa, cena po rabacie""",
+    # When a sale price counts.
+    "saleStarts": """
+        sale start, sale starts, sale start date, sale from, sale from date, sale price from,
+        sale price start date, sale price from date, date sale price starts, special from,
+        special from date, special price from, special price from date, discount from, promotion
+        start, promo start, offer start, angebot von, angebot ab, aktion von, aktion ab,
+        aktionsbeginn, aktionspreis von, aktionspreis ab, sonderpreis von, sonderpreis ab, debut
+        promo, date debut promo, date de debut de promo, inicio oferta, inicio promocion, inizio
+        offerta, inizio promozione, start actie, actieprijs van, inicio promocao, promocja od,
+        data rozpoczecia promocji""",
+    "saleEnds": """
+        sale end, sale ends, sale end date, sale to, sale to date, sale until, sale price to,
+        sale price end date, sale price to date, date sale price ends, special to, special to
+        date, special price to, special price to date, discount to, promotion end, promo end,
+        offer end, angebot bis, aktion bis, aktionsende, aktionspreis bis, sonderpreis bis, fin
+        promo, date fin promo, date de fin de promo, fin oferta, fin promocion, fine offerta,
+        fine promozione, einde actie, actieprijs tot, fim promocao, promocja do, data
+        zakonczenia promocji""",
+    "salePeriod": """
+        sale price effective date, sale period, sale dates, promotion period, aktionszeitraum,
+        angebotszeitraum""",
     "compareAtPrice": """
         compare at price, compare price, compareat, original price, old price, was price,
         previous price, before price, strikethrough price, price before discount, alter preis,
@@ -188,7 +209,8 @@ NAMES: Final = {
         veroffentlicht, sichtbar, aktiv, aktiviert, sichtbarkeit, publie, actif, en ligne,
         visibilite, publicado, activo, visibilidad, habilitado, pubblicato, visibile, attivo,
         visibilita, gepubliceerd, zichtbaar, actief, zichtbaarheid, ativo, visivel,
-        visibilidade, opublikowany, opublikowane, widoczny, aktywny, widocznosc, available for sale,
+        visibilidade, opublikowany, opublikowane, widoczny, aktywny, widocznosc, available for
+        sale, is available, is visible, is enabled, available for order, for sale, sellable,
         sale ok, can be sold, disponible para la venta, disponibles para la venta""",
     # Whose rows repeat a product in another language, or for another site.
     "storeView": """
@@ -196,8 +218,8 @@ NAMES: Final = {
         boutique""",
     "storefront": "storefront, sales channel, channel, verkaufskanal, canal de vente",
     "currency": """
-        currency, currency code, wahrung, wahrungscode, devise, monnaie, moneda, divisa, valuta,
-        moeda, waluta, валюта, 币种, 货币, 通貨, מטבע""",
+        currency, currency code, price currency, wahrung, wahrungscode, devise, monnaie,
+        moneda, divisa, valuta, moeda, waluta, валюта, 币种, 货币, 通貨, מטבע""",
     "size": """
         size, sizes, product size, size name, clothing size, shoe size, grosse, grossen,
         kleidergrosse, schuhgrosse, taille, pointure, talla, tamano, taglia, misura, maat,
@@ -224,7 +246,7 @@ NAMES: Final = {
         parent sku, parent, parent code, parent product, parent item, sku parent, master sku,
         vaterartikel, vater sku, hauptartikel, hauptartikelnummer, sku principal, reference parent,
         sku padre, referencia padre, codice padre, codice principale, referencia pai, sku nadrzedny,
-        kod nadrzedny, hoofdartikel, variant of""",
+        kod nadrzedny, hoofdartikel, variant of, mainnumber, item group id""",
     "variantPrice": """
         variant price, variation price, variantenpreis, prix de la variante, precio de la
         variante, prezzo variante, prezzo della variante, variantprijs, preco da variante, cena
@@ -286,6 +308,9 @@ IN_BRACKETS: Final = """
     iva incluido, con iva, com iva, incl btw, pcs, pieces, units, stk, stuck, uds, pezzi, pz, stuks,
     szt, required, mandatory, optional, unique"""
 
+# What a column of yes or no says of its cells: `Published (0/1)`.
+_ANSWERS: Final = "0, 1, yes, no, y, n, true, false, ja, nein"
+
 # What a list calls its last row.
 TOTALS: Final = frozenset(
     (
@@ -343,11 +368,22 @@ def fields_by_name() -> dict[str, str]:
 def find_field(column: str) -> str | None:
     """Return the field that a column's name means in any language; None if it is not known.
 
-    Texts in square brackets may be left out. A quantity is taken for the stock.
+    Texts in square brackets may be left out, and so may currencies and words around: `Price (EUR)`,
+    `product_price`, `Published (yes/no)`. A quantity is taken for the stock.
     """
     bare = re.sub(r"\[.*?\]", "", column)  # tills write the name of their shop there
-    field = next(filter(None, map(fields_by_name().get, (spell(column), spell(bare)))), None)
+    words = re.split(r"[\W_]+", fold(bare))
+    core = "".join(word for word in words if word not in _beside())
+    spellings = (spell(column), spell(bare), core)
+    field = next(filter(None, map(fields_by_name().get, spellings)), None)
     return "stock" if field == "quantity" else field
+
+
+@cache
+def _beside() -> frozenset[str]:
+    """Return the words that a column's name may have besides those that say what it means."""
+    currencies = {*CURRENCIES.lower().split(), *MONEY}
+    return spell_all(AROUND) | spell_all(IN_BRACKETS) | spell_all(_ANSWERS) | currencies
 
 
 @cache
