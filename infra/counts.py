@@ -18,6 +18,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from chalicelib import listing
 from chalicelib.nightly import check
+from chalicelib.orders import store as orders
 from infra import keys, refused, steps
 
 
@@ -37,6 +38,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = parser.parse_args(arguments)
     keys.connect_stage(options.stage, options.endpoint_url)
     os.environ["TIMEZONE"] = options.timezone or steps.shop_settings(options.stage)["timezone"]
+    for kind, number in orders.discard_entries() if options.repair else ():
+        if number:
+            print(f"{kind}: {number:,} entries that led nowhere are deleted")
     for kind, found in check.list_recounts(options.all_days):
         print(f"{kind}: {found.records:,} records, {len(found.wrong):,} wrong totals")
         for one in found.wrong:

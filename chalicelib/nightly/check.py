@@ -2,7 +2,7 @@
 
 It compares totals with lists, sales and customers' totals with orders, stock with its ledger, and
 the lists of shipments and of work with their orders; `infra/counts.py` repairs all but the last
-three.
+three, of which it deletes entries that lead nowhere.
 """
 
 from collections.abc import Iterator

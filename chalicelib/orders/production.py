@@ -470,7 +470,8 @@ def write_work(
     kinds = (KIND, CLOSED)
     had, has = ([_cards_by_id(kind, one) for kind in kinds] for one in (before, after))
     added = sum(len(new_cards.keys() - had[place].keys()) for place, new_cards in enumerate(has))
-    room = room_for_work_deletions(len(commit) + added, order.fields)
+    versions = [one.fields for one in (before, after) if one]
+    room = room_for_work_deletions(len(commit) + added, *versions)
     for kind, old_cards, new_cards in zip(kinds, had, has, strict=True):
         write_parts(commit, kind, old_cards, new_cards, room)
         room -= len(old_cards.keys() - new_cards.keys())

@@ -44,13 +44,14 @@ def room_for_shipment_entries(commit_items: int, fields: StoredOrder) -> int:
     return _MOST_ITEMS - commit_items - len(products) - len(ShipmentState) - 8
 
 
-def room_for_work_deletions(commit_items: int, fields: StoredOrder) -> int:
+def room_for_work_deletions(commit_items: int, *versions: StoredOrder) -> int:
     """Return how many list entries of work that is gone fit into an order's commit; at least 0.
 
-    They share it with the stock of each of its products, its customer, and the entries and counts
-    of its other parts.
+    They share it with the stock of each product that a version of the order sells from it, its
+    customer, and the entries and counts of its other parts.
     """
-    products = {line["productId"] for line in fields["lineItems"]} - {None}
+    lines = [line for fields in versions for line in fields["lineItems"]]
+    products = {line["productId"] for line in lines if not line["make"]} - {None}
     return max(0, _MOST_ITEMS - commit_items - len(products) - 16)
 
 

@@ -353,7 +353,7 @@ def list_shipments(order: Order) -> dict[str, Shipment]:
     return found
 
 
-def _list_entries(order: Order | None) -> dict[str, Shipment]:
+def list_entries(order: Order | None) -> dict[str, Shipment]:
     """Return the shipments of an order that have list entries, by the entries' ids; {} for None.
 
     The one that stands for what release 1.0.0 shipped has none.
@@ -368,7 +368,7 @@ def _list_entries(order: Order | None) -> dict[str, Shipment]:
 
 def count_items(before: Order | None, after: Order | None) -> int:
     """Return how many items `write_entries` adds to a commit, at most."""
-    old, new = _list_entries(before), _list_entries(after)
+    old, new = list_entries(before), list_entries(after)
     if after is None:  # entries are deleted where there is room
         return len({_shipment_state(one.fields) for one in old.values()})
     return count_shipment_items(sum(old.get(id) != one for id, one in new.items()))
@@ -380,7 +380,7 @@ def write_entries(commit: Commit, before: Order | None, after: Order | None) -> 
     See `write_parts`: of a deleted order, those without room are deleted after the commit.
     """
     room = room_for_shipment_entries(len(commit), before.fields) if before else 0
-    write_parts(commit, KIND, _list_entries(before), _list_entries(after), room)
+    write_parts(commit, KIND, list_entries(before), list_entries(after), room)
 
 
 def compare_entries(load: Callable[[Iterable[str]], Iterable[Order]]) -> listing.Recount:
@@ -391,7 +391,7 @@ def compare_entries(load: Callable[[Iterable[str]], Iterable[Order]]) -> listing
 
     def load_shipments(order_ids: Iterable[str]) -> list[Shipment]:
         """Load these orders; return their shipments that have list entries."""
-        return [one for order in load(order_ids) for one in _list_entries(order).values()]
+        return [one for order in load(order_ids) for one in list_entries(order).values()]
 
     return compare_parts(KIND, "state", load_shipments)
 

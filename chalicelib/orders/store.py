@@ -20,8 +20,10 @@ from chalicelib.customers.schemas import OrderCustomerInput
 from chalicelib.files import store as files
 from chalicelib.listing import external_ids
 from chalicelib.listing.counts import sum_counts
+from chalicelib.listing.entries import entries_of
 from chalicelib.listing.lists import Lists
 from chalicelib.listing.lookup import find_records_by_text
+from chalicelib.listing.positions import id_of
 from chalicelib.listing.query import key_parts
 from chalicelib.listing.search import MOST_MATCHES, TooBroad
 from chalicelib.orders import (
@@ -80,7 +82,7 @@ from chalicelib.orders.schemas import (
     WorkChange,
     days_of,
 )
-from chalicelib.orders.stages import SETTINGS, OrderWork, Stages, work_keys
+from chalicelib.orders.stages import SETTINGS, OrderWork, Stages, work_key, work_keys
 from chalicelib.problems import Busy, Invalid, NotFound, PreconditionFailed
 from chalicelib.products import store as products
 from chalicelib.products.model import Product
@@ -154,6 +156,7 @@ _MONEY: Final = (
     *("number", "customer", "status", "paymentStatus", "payments", "refunds", "tax", "closedAt"),
 )
 _LOADED: Final = 1_000
+_COMPARED: Final = 100  # orders that a check of list entries loads at a time
 
 
 class InsufficientStock(Invalid):
@@ -327,6 +330,59 @@ def compare_work() -> Iterator[tuple[str, listing.Recount]]:
     Yield (name of the list, Recount) for both lists, also if nothing differs. Nothing is written.
     """
     return production.compare_entries(_load_with_work)
+
+
+def discard_entries() -> Iterator[tuple[str, int]]:
+    """Delete the list entries of orders' parts that lead nowhere; yield (the list, how many).
+
+    A function that died between its commit and the deletion of what had no room there left them, or
+    release 1.0.0 after a roll-back. One whose order or work is written meanwhile stays.
+    """
+    lists: list[tuple[listing.Kind, Callable[[Order], Mapping[str, listing.Indexed]]]] = [
+        (TRANSACTIONS, transactions.list_transactions),
+        (SHIPMENTS, shipments.list_entries),
+        (DUE, due.list_due),
+        *((kind, partial(_list_cards, kind)) for kind in (WORK, CLOSED_WORK)),
+    ]
+    for kind, list_parts in lists:
+        discarded = 0
+        for entries in batches(listing.walk_entries(kind, ()), _COMPARED):
+            positions = [entry["sk"] for entry in entries]
+            places = {sk: transactions.order_id(id) or id for sk in positions for id in [id_of(sk)]}
+            keys = [key for id in places.values() for key in (_key(id), *work_keys(id))]
+            items = table.batch_get(dict.fromkeys(keys))
+            for sk, id in places.items():
+                parts = list_parts(_from_items(id, items)) if _key(id) in items else {}
+                discarded += _discard_entry(kind, sk, parts.get(id_of(sk)), id, items)
+        yield kind.name, discarded
+
+
+def _list_cards(kind: listing.Kind, order: Order) -> dict[str, production.Card]:
+    """Return the work of an order that a list has, by the ids of its entries."""
+    return {card.id: card for card in production.cards_in_list(kind, [order])}
+
+
+def _discard_entry(
+    kind: listing.Kind,
+    sk: str,
+    part: listing.Indexed | None,
+    order_id: str,
+    items: Mapping[Key, Item],
+) -> bool:
+    """Delete a list entry unless it is of `part`; return whether it was deleted.
+
+    It stays if the order or its work is not as in `items` any more.
+    """
+    id = id_of(sk)
+    key = kind.entry_key("*", id, sk.removesuffix(f"#{id}"))
+    if part and key in entries_of(kind, id, part.index):
+        return False
+    commit = Commit()
+    commit.delete(key)
+    for read in (_key(order_id), work_key(order_id)):
+        known = items.get(read)
+        commit.check(read, Attr("version").eq(known["version"]) if known else table.absent)
+    return commit.try_send()
 
 
 def _load_orders_of_parts(

@@ -623,6 +623,38 @@ def test_the_largest_order_ends_in_one_transaction(shop: Shop, dynamodb: Double,
 
 
 @pytest.mark.thorough
+@pytest.mark.parametrize("end", ["delete", "close"])
+def test_what_a_killed_end_left_in_the_lists_is_discarded(
+    shop: Shop, dynamodb: Double, end: str
+) -> None:
+    made = product(shop, *[None] * 25, madeToOrder=True)["variants"]
+    lines = [line(one["id"], dueOn="2001-01-01") for one in made]
+    order = commissioned(shop, *map(line, stocked(shop, 35)), *lines, paymentMethod="CASH")
+    for _ in range(30 if end == "delete" else 0):
+        order.refund(amount="0.01")
+    still = commissioned(shop, custom(dueOn="2001-01-01"))
+    ended: list[object] = []
+
+    def kill(operation: str, request: Any) -> Fault | None:
+        """Kill the function once its transaction is made."""
+        ended.extend([request] * (operation == "TransactWriteItems"))
+        return Fault.CRASH if ended and operation == "BatchWriteItem" else None
+
+    dynamodb.faults = kill
+    with pytest.raises(Crash):
+        order.delete() if end == "delete" else order.post("/close", {"reason": "Stopped"})
+    dynamodb.faults = lambda operation, request: None
+    left = shop.read(WORK)["overdue"] - 1
+    assert left > 0 and not agrees(shop)
+    discarded = dict(orders.discard_entries())
+    assert (discarded["work"], discarded["due"]) == (left, 0)
+    assert shop.read(WORK)["overdue"] == 1
+    assert board(shop, "due=overdue") == ids_of(still)
+    assert agrees(shop)
+    assert set(dict(orders.discard_entries()).values()) == {0}
+
+
+@pytest.mark.thorough
 def test_the_work_of_an_order_fits_its_item(
     shop: Shop, dynamodb: Double, monkeypatch: pytest.MonkeyPatch
 ) -> None:
