@@ -89,9 +89,7 @@ class BulkUpsert:
                 if isinstance(failure, store.SkuTaken):
                     self._left[failure.sku] = [failure.product_id]
                 gives_slug = any(rows[place].get("slug") for place in target.outcomes)
-                if isinstance(failure, store.SkuTaken | store.ProductChanged) or (
-                    isinstance(failure, store.SlugTaken) and not gives_slug
-                ):
+                if _is_of_others(failure, target, gives_slug=gives_slug):
                     target.outcomes.clear()  # the next round reads them again
                 elif isinstance(failure, Problem):
                     _fail_target(target, failure)
@@ -182,6 +180,18 @@ def _find_conflicts(changed: Sequence[_Target]) -> list[Exception | None]:
         else:
             conflicts.append(None)
     return conflicts
+
+
+def _is_of_others(failure: Exception | None, target: _Target, *, gives_slug: bool) -> bool:
+    """Return whether a write failed because of what others wrote since its rows were read.
+
+    A new product has no `externalId` that somebody had then. `gives_slug`: its rows chose the slug.
+    """
+    if isinstance(failure, external_ids.ExternalIdTaken):
+        return target.before is None and failure.extra["field"] == "externalId"
+    if isinstance(failure, store.SlugTaken):
+        return not gives_slug
+    return isinstance(failure, store.SkuTaken | store.ProductChanged)
 
 
 def _fail_target(target: _Target, failure: Problem) -> None:

@@ -203,6 +203,24 @@ def test_a_dry_run_finds_what_the_shop_refuses(shop: Shop) -> None:
         assert real["status"] == row["status"] and real.get("error") == row.get("error")
 
 
+@pytest.mark.parametrize("name", ["sku", "externalId"])
+def test_two_requests_that_create_a_product_at_once_make_one(
+    shop: Shop, dynamodb: Double, name: str
+) -> None:
+    def row(price: int) -> dict[str, Any]:
+        return {name: "NEW", "name": "Mug", "price": price}
+
+    assert shop.owner
+    dynamodb.meanwhile("TransactWriteItems", lambda: rows(shop, [row(1)]))
+    assert statuses(shop, [row(2)]) == ["updated"]
+    (product,) = shop.read(PRODUCTS)["data"]
+    assert product["price"] == "2.00"
+    shop.made(PRODUCTS, new_product(variants=[{"title": "S", "externalId": "V"}]))
+    taken = {"externalId": "E", "name": "B", "price": 1, "variants": [{"externalId": "V"}]}
+    (refused,) = rows(shop, [taken])
+    assert refused["error"]["code"] == "external_id_taken"
+
+
 def test_the_same_request_twice_at_once_has_one_answer(shop: Shop, dynamodb: Double) -> None:
     shop.made(PRODUCTS, new_product(sku="MUG", price="5.00"))
     sent, first = [{"sku": "MUG", "price": "6.00"}], list[Any]()
