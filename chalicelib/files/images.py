@@ -34,6 +34,10 @@ _TURNS: Final = {
     8: Image.Transpose.ROTATE_90,
 }
 _FIRST_SIDEWAYS: Final = 5  # of the orientations: width and height are exchanged
+# A camera writes one scan, a progressive JPEG some ten. Each goes through all pixels, in few bytes.
+_MOST_SCANS: Final = 100
+_MARKER: Final = re.compile(rb"\xff([\x02-\xcf\xd8-\xfe])")  # of those with a length, and the end
+_SCAN, _END = b"\xda", b"\xd9"
 _LARGEST_PROFILE: Final = 64 << 10  # bytes; sRGB, P3 and Adobe RGB have 0.5 to 61 KB
 
 # The size of each picture is checked here, before it is decoded.
@@ -62,12 +66,23 @@ def render_picture(data: bytes, wanted: Collection[str] = tuple(SIZES)) -> Rende
     if not _KNOWN.match(data):
         is_other = _REFUSED.match(_BEFORE_SVG.sub(b"", data[:1_000]))
         raise NoPicture(FileError.TYPE_NOT_ALLOWED if is_other else FileError.NOT_AN_IMAGE)
+    if data.startswith(b"\xff\xd8") and _count_scans(data) > _MOST_SCANS:
+        raise NoPicture(FileError.DAMAGED)
     try:
         return _render_known_type(data, wanted)
     except (NoPicture, MemoryError):
         raise
     except Exception:  # Pillow raises errors of many types
         raise NoPicture(FileError.DAMAGED) from None
+
+
+def _count_scans(data: bytes) -> int:
+    """Return how many scans a JPEG has; what follows its end, such as a film, does not count."""
+    at, scans = 2, 0
+    while (marker := _MARKER.search(data, at)) and marker[1] != _END:
+        scans += marker[1] == _SCAN
+        at = marker.end() + int.from_bytes(data[marker.end() : marker.end() + 2], "big")
+    return scans
 
 
 def _render_known_type(data: bytes, wanted: Collection[str]) -> Rendered:

@@ -99,6 +99,19 @@ def test_16_bit_become_8(value: int) -> None:
     assert is_like(rendered(encoded(deep, "PNG")).getpixel((16, 16)), (value >> 8,) * 3)
 
 
+def test_a_jpeg_of_endless_scans_is_refused_before_it_is_decoded() -> None:
+    """Each goes through all pixels: 300 KB with 2,000 of them would take a minute."""
+    grey = encoded(Image.new("L", (64, 64), 128), "JPEG", progressive=True)
+    scan = grey[grey.rfind(b"\xff\xda") : -2]
+    for between in (b"", b"\xff", b"\x00"):  # decoders pass by what is between
+        data = grey[:-2] + (between + scan) * 100 + b"\xff\xd9"
+        assert refused(data) is FileError.DAMAGED
+    few = grey[:-2] + scan * 20 + b"\xff\xd9"
+    assert rendered(few).size == (64, 64)
+    film = few + scan * 200  # phones write one behind the picture
+    assert rendered(film).size == (64, 64)
+
+
 def test_a_transparent_picture_stays_transparent() -> None:
     clear = Image.new("RGBA", (64, 64), (255, 0, 0, 0))
     clear.paste((255, 0, 0, 255), (0, 0, 32, 64))

@@ -39,6 +39,7 @@ DINARS = Shop("KWD", date(2026, 11, 20))
         ("12.50 EUR", "12.50"),
         ("eur 12.50", "12.50"),
         ("12,-", "12.00"),
+        ("12.—", "12.00"),
         ("\u200b12,50\u200e", "12.50"),
     ],
 )
@@ -66,6 +67,26 @@ def test_an_amount_is_read_in_every_notation(cell, amount):
 def test_an_ambiguous_or_invalid_amount_is_refused(cell, code):
     with pytest.raises(BadCell) as caught:
         cells.amount(cell, EUROS)
+    assert caught.value.code == code
+
+
+@pytest.mark.parametrize(
+    ("cell", "amount"),
+    [
+        *(("¥1,200", "1200"), ("￥3,000", "3000"), ("12,800円", "12800"), ("12.990", "12990")),
+        *(("380.00", "380"), ("1,200,000", "1200000")),
+    ],
+)
+def test_an_amount_without_decimals_is_read_with_its_thousands(cell, amount):
+    assert cells.amount(cell, YEN) == amount
+
+
+@pytest.mark.parametrize(
+    ("cell", "code"), [("380.000", "ambiguous_amount"), ("1200,5", "too_many_decimals")]
+)
+def test_an_amount_without_decimals_that_may_have_some_is_refused(cell, code):
+    with pytest.raises(BadCell) as caught:
+        cells.amount(cell, YEN)
     assert caught.value.code == code
 
 

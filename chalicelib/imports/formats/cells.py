@@ -59,6 +59,9 @@ SIGNS: Final = {
     "MX$": "MXN",
     "R$": "BRL",
     "¥": "JPY CNY",
+    "￥": "JPY CNY",
+    "円": "JPY",
+    "元": "CNY",
     "₹": "INR",
     "₩": "KRW",
     "₽": "RUB",
@@ -80,7 +83,7 @@ SIGNS: Final = {
 }
 _AMOUNT: Final = re.compile(
     r"(?P<before>[^\d\s.,+-]{1,4}\.?)?\s*(?P<number>[+-]?(?:[0-9][0-9.,' ]*|[.,][0-9]+))"
-    r"(?:(?<=[.,])[-–]{1,2})?\s*(?P<after>[^\d\s.,+-]{1,4}\.?)?"
+    r"(?:(?<=[.,])[-–—]{1,2})?\s*(?P<after>[^\d\s.,+-]{1,4}\.?)?"
 )
 _GROUPED: Final = re.compile(r"[0-9]{1,3}(?:[.,' ][0-9]{3})+")
 # What a list counts in.
@@ -146,8 +149,9 @@ def amount(cell: str, shop: Shop) -> str:
     """Parse an amount; return it as a decimal string with the currency's decimals. Raises BadCell.
 
     It is read from `12.5`, `1.299,00`, `€ 12.50`, `12 EUR`. One separator before exactly three
-    digits could be either: it is refused, not guessed, unless the currency has three decimals. An
-    amount below zero, or in another currency, is refused too.
+    digits could be either: it is refused, not guessed, unless the currency has three decimals, or
+    none, and then `1,200` can only be thousands. An amount below zero, or in another currency, is
+    refused too.
     """
     match = None if len(cell) > _LONGEST else _AMOUNT.fullmatch(cell.translate(_SPACES).strip())
     if not match:
@@ -414,10 +418,13 @@ def _plain(number: str, cell: str, places: int) -> str:
         return number.replace(mark, "")
     whole, _, rest = number.partition(mark)
     if len(rest) == 3 != places and len(whole) <= 3 and whole.strip("0"):
+        if not places and (mark == "," or rest != "000"):
+            return whole + rest  # 380.000 may be 380
         raise BadCell(
             "ambiguous_amount",
             f"{_quote_cell(cell)} can be read as {whole}{rest} or as {whole}.{rest}. "
-            f"Write {whole}{rest}.00, or the amount with {places or 'no'} decimals.",
+            f"Write {whole}{rest}{'.00' if places else ''}, or the amount with {places or 'no'}"
+            " decimals.",
         )
     return f"{whole or 0}.{rest or 0}"
 
