@@ -193,9 +193,13 @@ def _split_by_product(order: Order, whole: Values) -> dict[str, dict[str, Decima
     lines = order.fields["lineItems"]
     costs = [Decimal(line["total"]) for line in lines]
     sells = whole["orders"]  # 0: it is cancelled, and only keeps some money
-    goods = share_out(whole["net"] + whole["refunds"] - whole["kept"], costs)
-    refunds = _refunds_by_line(order, whole, goods)
     discounts = share_out(sells * _discount_amount(order.fields), costs)
+    goods = [sells * cost - less for cost, less in zip(costs, discounts, strict=True)]
+    # Nothing, unless the order came with sums of its own.
+    other = whole["net"] + whole["refunds"] - whole["kept"] - _sum_amounts(goods)
+    shares = share_out(other, costs)
+    goods = [amount + share for amount, share in zip(goods, shares, strict=True)]
+    refunds = _refunds_by_line(order, whole, goods)
     tax, shipping, kept = (share_out(whole[name], costs) for name in ("tax", "shipping", "kept"))
     rows: dict[str, dict[str, Decimal]] = {}
     for place, line in enumerate(lines):

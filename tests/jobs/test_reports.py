@@ -304,6 +304,14 @@ def _assert_products(report: Any, orders: Any, sold: Any) -> None:
         assert abs(row["tax"] - own[key]["tax"]) <= lines * Decimal("0.005")
 
 
+def test_a_cent_off_an_order_is_off_one_of_its_products(jobs: JobDesk) -> None:
+    lines = [line(variant(jobs.shop), price="1.00") for _ in range(2)]
+    order = placed(jobs.shop, *lines, discount={"amount": "0.01"}, paymentStatus="PAID")
+    report = reported(jobs, "sales", "product", **day_of_order(order))
+    assert_adds_up(report)
+    assert [row["discounts"] for row in report["rows"]] == ["0.00", "0.01"]
+
+
 def test_a_refund_of_a_line_is_of_its_product(jobs: JobDesk) -> None:
     ids = [variant(jobs.shop, name=name, price=price) for name, price in (("A", 10), ("B", 20))]
     order = placed(jobs.shop, line(ids[0], 3), line(ids[1]), tax="5", shipping="4")
