@@ -134,6 +134,22 @@ def test_magentos_variants_are_those_that_a_product_names_whatever_their_visibil
     ]
 
 
+def test_a_variant_of_two_magento_products_is_of_the_first(desk: Desk) -> None:
+    rows = [
+        "T-R,simple,Top,Tee-Red,Not Visible Individually,20,3,",
+        'T,configurable,Top,Tee,"Catalog, Search",,,"sku=T-R,color=Red|sku=T-B,color=Blue"',
+        "T-B,simple,Top,Tee-Blue,Not Visible Individually,21,4,",
+        'O,configurable,Top,Outfit,"Catalog, Search",,,"sku=T-R,color=Red"',
+    ]
+    job = desk.imported("\n".join([MAGENTO, *rows]) + "\n")
+    assert [(error["row"], error["code"]) for error in job["errors"]] == [(5, "missing_price")]
+    (tee,) = desk.products().values()
+    assert [(v["title"], v["price"]) for v in tee["variants"]] == [
+        ("Red", "20.00"),
+        ("Blue", "21.00"),
+    ]
+
+
 def test_a_magento_product_that_is_not_visible_in_any_language_is_not_created(desk: Desk) -> None:
     job = desk.imported(f"{MAGENTO}\nPART,simple,Top,Part,Nicht einzeln sichtbar,1.50,5,\n")
     assert [error["code"] for error in job["errors"]] == ["not_found"]

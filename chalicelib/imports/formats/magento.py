@@ -5,7 +5,7 @@ the file, and most are not visible by themselves. Exports say so in the language
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from datetime import date
 from typing import ClassVar
 
@@ -117,13 +117,23 @@ class Magento(Format):
     if_new: ClassVar = {"status": "ACTIVE"}
     sku_names_product = True
 
+    # The SKUs that the configurable product before named.
+    _named: Set[str] = frozenset()
+
     def product_key(self, cells: list[str]) -> str:
         """Return the key of a row: its SKU as it is; without one, as other formats."""
         return self.sheet.cell(cells, "sku") or super().product_key(cells)
 
     def product_aliases(self, cells: list[str], key: str) -> Sequence[str]:
-        """Return the SKUs of the variants that a row names: their rows are of its product."""
-        return [sku for sku in _options(self.sheet.cell(cells, "variations")) if sku != key]
+        """Return the SKUs of the variants that a row names: their rows are of its product.
+
+        What the product before it named too stays with that: a SKU may be of several products.
+        """
+        named = _options(self.sheet.cell(cells, "variations")).keys() - {key}
+        if not named:
+            return ()
+        others, self._named = named - self._named, named
+        return sorted(others)
 
     def is_of_row_above(self, above: list[str], cells: list[str]) -> bool:
         """Return whether adjacent rows are of one product.
