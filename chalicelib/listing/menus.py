@@ -97,8 +97,9 @@ def _sum_menu(
         if n > 0 and len(part) < longest and (last is None or part < last)
     }
     cut = rows.after is not None or any(part.after is not None for part in uncounted)
+    hashed = any(n > 0 and len(part) >= longest for part, n in numbers.items())
     shown = dict(list(found.items())[:MOST_VALUES])
-    return Menu(shown, cut or len(found) > MOST_VALUES)
+    return Menu(shown, cut or hashed or len(found) > MOST_VALUES)
 
 
 def _number_in(item: Item, split: str | None) -> int:

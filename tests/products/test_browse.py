@@ -183,6 +183,16 @@ def test_the_storefront_filters_and_sorts_as_a_plain_model_does(
     catalogue.agrees_on_facets()
 
 
+def test_tags_that_the_facets_cannot_show_are_told_by_more(shop: Shop) -> None:
+    sent = {"name": "Cup", "price": 1, "status": "ACTIVE", "tags": ["Küche", "Керамика"]}
+    cup = shop.made(PRODUCTS, sent)
+    assert shop.read("/api/products?tag=%D0%9A%D0%B5%D1%80%D0%B0%D0%BC%D0%B8%D0%BA%D0%B0")["data"]
+    tags = shop.read(FACETS)["tags"]
+    assert tags == {"data": [{"value": "Küche", "count": 1}], "more": True}
+    shop.put(path_of(cup), {"tags": ["Küche"]})
+    assert shop.read(FACETS)["tags"]["more"] is False
+
+
 def test_a_cursor_is_of_one_list_of_the_storefront(shop: Shop) -> None:
     for number in range(3):
         sent = {"name": f"Mug {number}", "price": 1, "status": "ACTIVE"}
