@@ -22,6 +22,7 @@ MAGENTO_1 = "sku,store,websites,name,url_key,price,qty,status"
         f"{SQUARE},Sichtbarkeit",
         f"{SQUARE},Bestand",
         f"{SQUARE},Item status",
+        f"{SQUARE},Availability",  # in stock, out of stock
         f"{SQUARE},Published (yes/no)",
         "Item Name,Variation Name,SKU,Price USD,Token",
         "Item Name,Variation Name,SKU,Price,Token,Price currency",

@@ -128,26 +128,28 @@ NAMES: Final = {
         prijs, preco anterior, preco original, preco antigo, preco de, stara cena, poprzednia
         cena, cena przed rabatem, cena pierwotna, cena katalogowa""",
     "stock": """
-        stock, inventory level, inventory, in stock, stock quantity, stock qty, stock level, on
-        hand, available, available quantity, quantity available, available stock, inventory
+        stock, inventory level, inventory, in stock, stock quantity, stock qty, stock level,
+        on hand, available, available quantity, quantity available, available stock, inventory
         quantity, inventory qty, quantity on hand, current stock, stock on hand, bestand,
         lagerbestand, lager, auf lager, lagermenge, verfugbar, verfugbare menge, stock
         disponible, quantite en stock, en stock, quantite disponible, existencias, inventario,
         stock actual, cantidad disponible, en existencia, giacenza, scorte, disponibilita,
         magazzino, rimanenza, giacenza magazzino, quantita disponibile, voorraad, op voorraad,
-        voorraad aantal, voorraadniveau, estoque, existencia, quantidade em estoque, quantidade
-        em stock, unidades em estoque, stan, stan magazynowy, zapas, ilosc w magazynie, stock
-        actuel, qty available, qty on hand, qty in stock, stock total, stock reel, stock
-        physique, stan aktualny, dostepna ilosc, giacenza attuale, quantita in magazzino,
-        unidades disponibles, stock fisico, lagerstand, bestandsmenge, verfugbarer bestand,
-        actuele voorraad, voorraad stuks, estoque atual, en inventario, qta disponibile, qta
-        disp, qta magazzino, giac, giac mag, disp, disponib, esistenza, scorta, qte stock, qte
-        en stock, qte dispo, dispo, stock dispo, cant disponible, cant disp, cant stock, exist,
-        uds disponibles, uds disp, lagerbest, akt bestand, verf menge, verf bestand, bestand
-        stk, qtd estoque, qtde estoque, qtd em estoque, qtd stock, qtd disponivel, disponivel,
-        stock atual, voorr, vrd, aant op voorraad, aantal op voorraad, beschikbaar, avail, qty
-        avail, остаток, остатки, остаток на складе, количество на складе, в наличии, залишок,
-        залишки, наявність, 库存, 库存数量, 在庫, 在庫数, 在庫数量, מלאי, כמות במלאי""",
+        voorraad aantal, voorraadniveau, estoque, existencia, quantidade em estoque,
+        quantidade em stock, unidades em estoque, stan, stan magazynowy, zapas, ilosc w
+        magazynie, stock actuel, qty available, qty on hand, qty in stock, stock total, stock
+        reel, stock physique, stan aktualny, dostepna ilosc, giacenza attuale, quantita in
+        magazzino, unidades disponibles, stock fisico, lagerstand, bestandsmenge, verfugbarer
+        bestand, actuele voorraad, voorraad stuks, estoque atual, en inventario, qta
+        disponibile, qta disp, qta magazzino, giac, giac mag, disp, disponib, esistenza,
+        scorta, qte stock, qte en stock, qte dispo, dispo, stock dispo, cant disponible, cant
+        disp, cant stock, exist, uds disponibles, uds disp, lagerbest, akt bestand, verf
+        menge, verf bestand, bestand stk, qtd estoque, qtde estoque, qtd em estoque, qtd
+        stock, qtd disponivel, disponivel, stock atual, voorr, vrd, aant op voorraad, aantal
+        op voorraad, beschikbaar, avail, qty avail, availability, verfugbarkeit,
+        disponibilite, disponibilidad, disponibilidade, beschikbaarheid, dostepnosc, остаток,
+        остатки, остаток на складе, количество на складе, в наличии, залишок, залишки,
+        наявність, 库存, 库存数量, 在庫, 在庫数, 在庫数量, מלאי, כמות במלאי""",
     # A stock, unless another column is called one.
     "quantity": """
         quantity, qty, units, pieces, pcs, count, menge, anzahl, stuck, stuckzahl, quantite,
