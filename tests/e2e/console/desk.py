@@ -24,7 +24,7 @@ from playwright.sync_api import (
 from tests.e2e.calls import Api
 from tests.support.running import Stack
 
-PATIENCE = 45_000  # milliseconds; the emulator shares its machine with others
+PATIENCE = 90_000  # milliseconds; the emulator shares its machine with others
 DESKTOP = {"width": 1280, "height": 860}
 PHONE = {"width": 390, "height": 844}
 # A window of 1280 pixels at 400 %, which is more than a reader at 200 % has (WCAG 2.2, 1.4.10).
