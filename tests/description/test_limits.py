@@ -26,6 +26,7 @@ INTERNAL: Final = {
     "how much one step reads, writes or looks at; there are more steps": """
         erasures.texts._MOST_BYTES events.store.MOST_BYTES imports.csv.workbooks._MOST_ROWS
         jobs.model.MOST_AT_ONCE listing.best.MOST_CANDIDATES
+        files.images._MOST_SCANS
         listing.search._MOST_READ listing.shelf._MOST_LOADED listing.shelf._MOST_READ
         listing.search._MOST_WHOLE orders.refunds._MOST_METHODS
         orders.room._MOST_ITEMS
