@@ -1,8 +1,8 @@
 """The nightly check of stored totals against the records that they count.
 
 It compares totals with lists, sales and customers' totals with orders, stock with its ledger, and
-the lists of shipments and of work with their orders; `infra/counts.py` repairs all but the last
-three, of which it deletes entries that lead nowhere.
+the lists of shipments and of work with their orders. `infra/counts.py` repairs all but the last
+three; it deletes entries of the lists of orders' parts that lead nowhere.
 """
 
 from collections.abc import Iterator

@@ -20,8 +20,8 @@ def close_order(fields: StoredOrder, wanted: CloseOrder, by: str, now: str) -> S
     """Return the fields of the order closed; the same object if it keeps so much already.
 
     What was paid beyond `keep` is refunded; a PENDING order becomes CANCELLED, a PAID one that
-    keeps nothing of its money REFUNDED; before shipping the lines have nothing `taken` any more but
-    what is at the customer. A closed order can be closed again to keep less. Raise Denied, Invalid.
+    keeps nothing of its money REFUNDED; before shipping the lines keep as `taken` only what is at
+    the customer. A closed order can be closed again to keep less. Raise Denied, Invalid.
     """
     status, net, keep = fields["status"], Account.from_fields(fields).net, Decimal(wanted.keep)
     if fields["closedAt"] and keep == net:

@@ -335,8 +335,8 @@ def compare_work() -> Iterator[tuple[str, listing.Recount]]:
 def discard_entries() -> Iterator[tuple[str, int]]:
     """Delete the list entries of orders' parts that lead nowhere; yield (the list, how many).
 
-    A function that died between its commit and the deletion of what had no room there left them, or
-    release 1.0.0 after a roll-back. One whose order or work is written meanwhile stays.
+    A function that died after its commit left them, or release 1.0.0 after a roll-back. An entry
+    whose order or work is written meanwhile stays.
     """
     lists: list[tuple[listing.Kind, Callable[[Order], Mapping[str, listing.Indexed]]]] = [
         (TRANSACTIONS, transactions.list_transactions),

@@ -121,9 +121,10 @@ def _show_transfer(
 def _refunded_tax(order: Order) -> list[Decimal]:
     """Return the tax that each refund gives back, in order of the refunds.
 
-    The refunds that ended an order have all that is left of it, up to their money, the earlier
-    first: those of the request that closed it and later ones, or else of the last request, if it
-    was refunded in full or closed. Those of a cancelled order, which counts no tax, have none.
+    The refunds that ended an order, which was refunded in full or closed, have all that is left of
+    it, up to their money, the earlier first: those of the last request, or of the last one until
+    the order was closed and those after it. Those of a cancelled order, which counts no tax, have
+    none.
     """
     refunds = order.fields["refunds"]
     if order.status is OrderStatus.CANCELLED:
@@ -131,8 +132,8 @@ def _refunded_tax(order: Order) -> list[Decimal]:
     tax = list(map(refunded_tax, refunds))
     left = Decimal(order.fields["tax"]) - sum(tax, Decimal(0))
     if order.is_settled and refunds:
-        last = refunds[-1]["createdAt"]
-        first = min(order.fields["closedAt"] or last, last)
+        closed, times = order.fields["closedAt"], [refund["createdAt"] for refund in refunds]
+        first = max((time for time in times if time <= (closed or time)), default=closed or "")
         ending = [place for place, refund in enumerate(refunds) if refund["createdAt"] >= first]
         for place in sorted(ending, key=lambda place: (refunds[place]["createdAt"], -place)):
             share = min(left, Decimal(refunds[place]["amount"]) - tax[place])

@@ -185,7 +185,7 @@ def _find_conflicts(changed: Sequence[_Target]) -> list[Exception | None]:
 def _is_of_others(failure: Exception | None, target: _Target, *, gives_slug: bool) -> bool:
     """Return whether a write failed because of what others wrote since its rows were read.
 
-    A new product has no `externalId` that somebody had then. `gives_slug`: its rows chose the slug.
+    An `externalId` of a new product was free then. `gives_slug`: a row chose the slug.
     """
     if isinstance(failure, external_ids.ExternalIdTaken):
         return target.before is None and failure.extra["field"] == "externalId"
@@ -208,7 +208,7 @@ def _list_skus(row: Fields) -> list[str]:
 
 
 def _identities(row: Fields) -> Iterator[str]:
-    """Return what names the product of a row, the first that is known counts."""
+    """Yield the names by which a row may know its product; the first that is known counts."""
     names = [("id", row.get("id")), ("external", row.get("externalId"))]
     names += [("sku", sku) for sku in _list_skus(row)]
     return (f"{kind} {name}" for kind, name in names if name)
@@ -233,15 +233,15 @@ def _merge_row(row: Fields, product: Product) -> dict[str, object]:
     there = product.variants()
     if given.get("images"):
         images = _complete_images(given["images"], product)
-        given["images"] = _refuse_many("images", images, MOST_IMAGES)
+        given["images"] = _check_number("images", images, MOST_IMAGES)
     if given.get("variants"):
         variants = _complete_variants(given["variants"], product)
-        given["variants"] = _refuse_many("variants", variants, MOST_VARIANTS)
+        given["variants"] = _check_number("variants", variants, MOST_VARIANTS)
         return given
     having = {
         name: {v["id"] for v in there if given[name] and v[name] == given[name]}
         for name in ("externalId", "sku")
-        if name in given and (name == "sku" or given[name] != product.fields[name])
+        if name in given
     }
     naming = [name for name, ids in having.items() if ids]
     if len(there) == 1:
@@ -256,16 +256,18 @@ def _merge_row(row: Fields, product: Product) -> dict[str, object]:
         sets = [having[name] for name in naming]
         named = set.intersection(*sets) or set.union(*sets)
         if len(named) > 1:
-            message = f"Several variants of {product.id} have it, or it is another one's"
-            raise Invalid.field(naming[-1], "ambiguous_sku", message)
-        # The row is about that variant; what is the product's already stays the product's.
-        is_own = {"price"} | {name for name in having if given[name] != product.fields[name]}
+            message = f"{' and '.join(naming)} of this row are of {len(named)} variants"
+            raise Invalid.field(naming[-1], "ambiguous_sku", f"{message} of {product.id}")
+        # The row is about that variant, also what it clears. The product's own id stays there.
+        is_own = {"price"} | {
+            name for name in having if given[name] is None or given[name] != product.fields[name]
+        }
         own = {name: given.pop(name) for name in is_own & given.keys()}
         given["variants"] = [{"id": v["id"], **(own if v["id"] in named else {})} for v in there]
     return given
 
 
-def _refuse_many(name: str, items: list[Fields], most: int) -> list[Fields]:
+def _check_number(name: str, items: list[Fields], most: int) -> list[Fields]:
     """Return the items of a field of a product. Raise Invalid for more than `most`."""
     if len(items) > most:
         message = f"would be {len(items)}; a product has at most {most}"
@@ -276,7 +278,8 @@ def _refuse_many(name: str, items: list[Fields], most: int) -> list[Fields]:
 def _complete_images(listed: Sequence[Fields], product: Product) -> list[Fields]:
     """Return all images of a product: as listed, as they are, or new.
 
-    Those listed take, in their order, the places of the ones that they name.
+    The pictures that `listed` names are put in its order; new ones take the next such place, or
+    come at the end.
     """
     stored: Sequence[Fields] = product.fields["images"]
     known = {image["url"]: image for image in stored}

@@ -135,6 +135,26 @@ def test_magentos_variants_are_those_that_a_product_names_whatever_their_visibil
     ]
 
 
+@pytest.mark.parametrize(
+    "both", ["カタログ、検索", "Søg", "Arama", "Catalog; Search", "Katalog", "检索，目录"]
+)
+def test_magento_products_that_are_visible_in_any_language_are_published(
+    desk: Desk, both: str
+) -> None:
+    rows = "".join(f"{sku},simple,Top,{sku},{both},5,1,\n" for sku in ("A", "B"))
+    assert desk.imported(f"{MAGENTO}\n{rows}")["errors"] == []
+    assert [product["status"] for product in desk.products().values()] == ["ACTIVE"] * 2
+
+
+def test_a_magento_product_whose_variants_the_one_before_has_fails_alone(desk: Desk) -> None:
+    variants = '"sku=T-R,color=Red|sku=T-B,color=Blue"'
+    rows = [f'{sku},configurable,Top,{sku},"Catalog, Search",,,{variants}' for sku in "TO"]
+    rows += [f"T-{c},simple,Top,Tee-{c},Not Visible Individually,20,3," for c in "RB"]
+    job = desk.imported("\n".join([MAGENTO, *rows]) + "\n")
+    assert {error["row"] for error in job["errors"]} == {3}
+    assert [product["name"] for product in desk.products().values()] == ["T"]
+
+
 def test_a_variant_of_two_magento_products_is_of_the_first(desk: Desk) -> None:
     rows = [
         "T-R,simple,Top,Tee-Red,Not Visible Individually,20,3,",

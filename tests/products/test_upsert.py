@@ -283,3 +283,18 @@ def test_records_are_read_and_changed_by_their_external_id(shop: Shop) -> None:
     assert shop.patch(path, {"note": "soon"}).json["note"] == "soon"
     missing = shop.get("/api/admin/orders/externalId:O2")
     assert (missing.status, missing.json["code"]) == (404, "not_found")
+
+
+@pytest.mark.parametrize("own", [None, "PRODUCT"])
+def test_null_clears_an_id_of_the_variant_that_a_row_names(shop: Shop, own: str | None) -> None:
+    variants = [{"title": t, "sku": f"S-{t}", "externalId": f"E-{t}", "price": 1} for t in "SL"]
+    fields = {"name": "Shirt", "sku": own, "externalId": own, "variants": variants}
+    shirt = shop.made(PRODUCTS, fields)
+    for row in ({"sku": "S-L", "externalId": None}, {"externalId": "E-S", "sku": None}):
+        assert statuses(shop, [row]) == ["updated"]
+    stored = shop.read(f"{PRODUCTS}/{shirt['id']}")
+    assert (stored["sku"], stored["externalId"]) == (own, own)
+    assert [(v["sku"], v["externalId"]) for v in stored["variants"]] == [
+        (None, "E-S"),
+        ("S-L", None),
+    ]

@@ -16,12 +16,15 @@ from chalicelib.imports.formats.product import Draft, DraftVariant, ImportedProd
 from chalicelib.imports.formats.sheet import Row
 from chalicelib.values import slugs
 
-# Where a product is visible, in one word, in the languages in which WooCommerce is known. Both have
-# a comma between them; any other text says that it is not visible by itself.
+# Where a product is visible, in one word, in the languages in which WooCommerce is known and some
+# others. A product that is visible in both places has a text with a comma. Any other text says that
+# it is not visible by itself: an unknown word is an error of its row, and nothing is published.
 _PLACES = """
     catalog search katalog suche suchen catalogue recherche rechercher catálogo buscar búsqueda
     catalogo cerca ricerca catalogus zoeken busca pesquisa pesquisar szukaj wyszukiwanie sök каталог
-    поиск 2 3 4"""
+    поиск søg søk haku keresés katalógus vyhledávání vyhľadávanie arama căutare
+    カタログ 検索 目录 搜索 目錄 搜尋 카탈로그 검색 2 3 4"""
+_COMMAS = re.compile("[,;，、،]")
 _SHOWN = frozenset(_PLACES.split())
 _PAIR = re.compile(r"(?:^|,)\s*([a-z0-9_]{1,60})=")
 _DAY = re.compile(r"(\d{1,2})/(\d{1,2})/(\d{2}|\d{4})(?:\D.*)?", re.DOTALL)
@@ -30,7 +33,8 @@ _UNSUPPORTED = {"bundle", "grouped"}
 
 def _is_hidden(visibility: str) -> bool:
     """Return whether a product is not visible by itself; a blank cell does not say so."""
-    return visibility != "" and "," not in visibility and visibility.casefold() not in _SHOWN
+    is_shown = _COMMAS.search(visibility) or visibility.casefold() in _SHOWN
+    return visibility != "" and not is_shown
 
 
 def _categories(cell: str) -> list[str]:
@@ -117,8 +121,9 @@ class Magento(Format):
     if_new: ClassVar = {"status": "ACTIVE"}
     sku_names_product = True
 
-    # The SKUs that the configurable product before named.
+    # SKUs that the last configurable row named; its own ones were not named by the one before.
     _named: Set[str] = frozenset()
+    _own: Set[str] = frozenset()
 
     def product_key(self, cells: list[str]) -> str:
         """Return the key of a row: its SKU as it is; without one, as other formats."""
@@ -132,8 +137,8 @@ class Magento(Format):
         named = _options(self.sheet.cell(cells, "variations")).keys() - {key}
         if not named:
             return ()
-        others, self._named = named - self._named, named
-        return sorted(others)
+        self._own, self._named = named - self._named, named
+        return sorted(self._own)
 
     def is_of_row_above(self, above: list[str], cells: list[str]) -> bool:
         """Return whether adjacent rows are of one product.
@@ -142,7 +147,8 @@ class Magento(Format):
         """
         if self._is_child(above):
             return self._is_child(cells) or self._names(cells, above)
-        return self._is_child(cells) and self._names(above, cells)
+        is_named = self._names(above, cells) and self.sheet.cell(cells, "sku") in self._own
+        return is_named and self._is_child(cells)
 
     def _is_child(self, cells: list[str]) -> bool:
         """Return whether a row is a variant's: it is not shown by itself."""
@@ -161,7 +167,7 @@ class Magento(Format):
         """
         parents = [row for row in draft.rows if row["kind"].casefold() == "configurable"]
         for row in parents[1:]:
-            message = "There are two configurable products here without a row between them."
+            message = "Its rows are those of another configurable product too."
             draft.add_error(row, "sku", "ambiguous_variants", message)
         if parents:
             self._read_configurable(draft, parents[0])
