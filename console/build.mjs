@@ -115,7 +115,7 @@ async function main() {
     if (!basename(path).startsWith(START)) files.set(basename(path), contents);
   const icon = readFileSync(join(SRC, "icon.svg"), "utf8").trim();
   const page = readFileSync(join(SRC, "index.html"), "utf8")
-    .replace("ICON", `data:image/svg+xml,${encodeURIComponent(icon)}`)
+    .replace("ICON", `data:image/svg+xml,${icon.replace(/[<>#%"]/g, encodeURIComponent)}`)
     .replace("START", start);
   files.set("index.html", Buffer.from(page));
 

@@ -1,4 +1,4 @@
-import{$ as xe,D as Ne,Ha as ve,Ia as Pe,V as T,W as $e,Z as Se,aa as Ie,ba as ae,g as H,k as we,p as J,y as ye,z as ke}from"./chunk-O7TFL7DT.js";import{A as ue,C as ge,D as he,L as P,N as Y,Q as I,W as be,X as te,_ as D,a,b as $,d as W,ja as Oe,ma as oe,na as V,va as L,x as O,xa as Ae,z as fe}from"./chunk-WLG6KASV.js";var Ee=`/* What the pages of production show, and the part of an order: loaded with their script. */
+import{$ as xe,D as Ne,Ha as ve,Ia as Pe,V as T,W as $e,Z as Se,aa as Ie,ba as ae,g as H,k as we,p as J,y as ye,z as ke}from"./chunk-FHY24Q2M.js";import{A as ue,C as ge,D as he,L as P,N as Y,Q as I,W as be,X as te,_ as D,a,b as $,d as W,ja as Oe,ma as oe,na as V,va as L,x as O,xa as Ae,z as fe}from"./chunk-KPYUUQUB.js";var Ee=`/* What the pages of production show, and the part of an order: loaded with their script. */
 
 .board { display: grid; grid-auto-columns: minmax(13rem, 1fr); grid-auto-flow: column; gap: var(--s4); align-items: start; overflow-x: auto; }
 .board .empty { grid-column: 1 / -1; }

@@ -1,4 +1,4 @@
-import{Ba as R,Ca as oe,na as te,p as G,z as Q}from"./chunk-O7TFL7DT.js";import{$ as J,E as K,G as W,I as $,L as V,Q as O,W as z,_ as x,a as c,b as k,d as w,ka as X,na as L,oa as Z,ta as ee,va as T,x as A,xa as se,y as H,ya as re,z as S,za as ne}from"./chunk-WLG6KASV.js";var ce=`/* What reports have of their own. */
+import{Ba as R,Ca as oe,na as te,p as G,z as Q}from"./chunk-FHY24Q2M.js";import{$ as J,E as K,G as W,I as $,L as V,Q as O,W as z,_ as x,a as c,b as k,d as w,ka as X,na as L,oa as Z,ta as ee,va as T,x as A,xa as se,y as H,ya as re,z as S,za as ne}from"./chunk-KPYUUQUB.js";var ce=`/* What reports have of their own. */
 
 .filters.three { grid-template-columns: repeat(3, minmax(0, 1fr)); }
 .stack > .sum { margin-bottom: 0; }

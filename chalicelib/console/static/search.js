@@ -1,4 +1,4 @@
-import{f as L,k as y,p as _,r as A,s as P,z as W}from"./chunk-O7TFL7DT.js";import{B as x,G as S,H as C,L as E,Q as O,S as R,U as I,a as g,e as k,sa as j,y as b,z as $}from"./chunk-WLG6KASV.js";var D=`/* What the search finds: loaded with its script. */
+import{f as L,k as y,p as _,r as A,s as P,z as W}from"./chunk-FHY24Q2M.js";import{B as x,G as S,H as C,L as E,Q as O,S as R,U as I,a as g,e as k,sa as j,y as b,z as $}from"./chunk-KPYUUQUB.js";var D=`/* What the search finds: loaded with its script. */
 
 .results-list { list-style: none; display: grid; max-height: 24rem; overflow-y: auto; }
 .results-list li { display: flex; flex-wrap: wrap; justify-content: space-between; gap: var(--s1) var(--s3); padding: var(--s2) var(--s3); border-radius: var(--radius); cursor: pointer; }

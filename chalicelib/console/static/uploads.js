@@ -1,4 +1,4 @@
-import{D as X,Y as Q,aa as ve,ba as xe,z as ye}from"./chunk-O7TFL7DT.js";import{C as we,L as F,M as se,N as J,O as q,P as be,W as P,X as ie,_ as D,a as r,b as y,ca as le,d as S,f as K,m as fe,n as he,y as ge}from"./chunk-WLG6KASV.js";var Te=`/* What a page with uploads shows, such as that of a product: loaded with their script. */
+import{D as X,Y as Q,aa as ve,ba as xe,z as ye}from"./chunk-FHY24Q2M.js";import{C as we,L as F,M as se,N as J,O as q,P as be,W as P,X as ie,_ as D,a as r,b as y,ca as le,d as S,f as K,m as fe,n as he,y as ge}from"./chunk-KPYUUQUB.js";var Te=`/* What a page with uploads shows, such as that of a product: loaded with their script. */
 
 .uploads:not(:has(li, .actions)) { display: none; }
 .uploads > :empty { display: none; }

@@ -52,12 +52,11 @@ export function toast(text, tone = "", action = null) {
       ),
   );
   toasts?.append(shown);
-  const isHeld = () => shown.matches(":hover") || shown.contains(document.activeElement);
   // Only seconds count in which somebody can read it: none of a tab in the background, none while the page is too
-  // busy to show anything.
+  // busy to show anything. While it is pointed at or used, it stays.
   let left = action ? OFFER_SEEN : tone === "bad" ? FAILURE_SEEN : SEEN;
   const ticking = setInterval(() => {
-    if (isHeld()) left = SEEN;
+    if (shown.matches(":hover, :focus-within")) left = SEEN;
     else if (!document.hidden) left -= 1;
     if (left > 0) return;
     clearInterval(ticking);
