@@ -77,7 +77,7 @@ def render_picture(data: bytes, wanted: Collection[str] = tuple(SIZES)) -> Rende
 
 
 def _count_scans(data: bytes) -> int:
-    """Return how many scans a JPEG has; what follows its end, such as a film, does not count."""
+    """Return how many scans a JPEG has; what follows its end, such as a video, does not count."""
     at, scans = 2, 0
     while (marker := _MARKER.search(data, at)) and marker[1] != _END:
         scans += marker[1] == _SCAN

@@ -468,7 +468,7 @@ def write_work(
             known_stages = Attr("version").eq(version) if version else table.absent
             commit.check(SETTINGS, known_stages, otherwise)
     kinds = (KIND, CLOSED)
-    had, has = ([_cards_by_id(kind, one) for kind in kinds] for one in (before, after))
+    had, has = ([cards_by_id(kind, one) for kind in kinds] for one in (before, after))
     added = sum(len(new_cards.keys() - had[place].keys()) for place, new_cards in enumerate(has))
     versions = [one.fields for one in (before, after) if one]
     room = room_for_work_deletions(len(commit) + added, *versions)
@@ -477,7 +477,7 @@ def write_work(
         room -= len(old_cards.keys() - new_cards.keys())
 
 
-def _cards_by_id(kind: listing.Kind, order: Order | None) -> dict[str, Card]:
+def cards_by_id(kind: listing.Kind, order: Order | None) -> dict[str, Card]:
     """Return the work of an order that a list has, by the ids of its entries."""
     return {card.id: card for card in cards_in_list(kind, [order] if order else [])}
 
@@ -485,7 +485,7 @@ def _cards_by_id(kind: listing.Kind, order: Order | None) -> dict[str, Card]:
 def _stages_entered(before: Order | None, after: Order) -> bool:
     """Return whether some work is open in a stage in which it was not open before: new, too."""
     had, has = (
-        {id: card.work["stage"] for id, card in _cards_by_id(KIND, order).items()}
+        {id: card.work["stage"] for id, card in cards_by_id(KIND, order).items()}
         for order in (before, after)
     )
     return any(had.get(id) != stage for id, stage in has.items())

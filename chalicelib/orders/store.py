@@ -342,7 +342,7 @@ def discard_entries() -> Iterator[tuple[str, int]]:
         (TRANSACTIONS, transactions.list_transactions),
         (SHIPMENTS, shipments.list_entries),
         (DUE, due.list_due),
-        *((kind, partial(_list_cards, kind)) for kind in (WORK, CLOSED_WORK)),
+        *((kind, partial(production.cards_by_id, kind)) for kind in (WORK, CLOSED_WORK)),
     ]
     for kind, list_parts in lists:
         discarded = 0
@@ -355,11 +355,6 @@ def discard_entries() -> Iterator[tuple[str, int]]:
                 parts = list_parts(_from_items(id, items)) if _key(id) in items else {}
                 discarded += _discard_entry(kind, sk, parts.get(id_of(sk)), id, items)
         yield kind.name, discarded
-
-
-def _list_cards(kind: listing.Kind, order: Order) -> dict[str, production.Card]:
-    """Return the work of an order that a list has, by the ids of its entries."""
-    return {card.id: card for card in production.cards_in_list(kind, [order])}
 
 
 def _discard_entry(

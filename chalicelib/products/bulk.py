@@ -175,9 +175,9 @@ def choose_slugs(given: Sequence[Fields]) -> list[str]:
         free = (one for one in slugs.numbered_slugs(slug) if one not in taken)
         chosen.append(slug if row.get("slug") else next(free))
         taken.add(chosen[-1])
-    numbered = {place for place, slug in enumerate(plain) if chosen[place] != slug}
+    numbered = [place for place, slug in enumerate(plain) if chosen[place] != slug]
     lost = store.taken_slugs(chosen[place] for place in numbered) if numbered else ()
-    for place in sorted(numbered):
+    for place in numbered:
         if chosen[place] in lost:
             free = (one for one in store.free_slugs(given[place]["name"]) if one not in taken)
             chosen[place] = next(free)

@@ -108,8 +108,8 @@ def test_a_jpeg_of_endless_scans_is_refused_before_it_is_decoded() -> None:
         assert refused(data) is FileError.DAMAGED
     few = grey[:-2] + scan * 20 + b"\xff\xd9"
     assert rendered(few).size == (64, 64)
-    film = few + scan * 200  # phones write one behind the picture
-    assert rendered(film).size == (64, 64)
+    video = few + scan * 200  # phones write one behind the picture
+    assert rendered(video).size == (64, 64)
 
 
 def test_a_transparent_picture_stays_transparent() -> None:

@@ -48,9 +48,8 @@ _DECISIVE: Final = frozenset(
 # Of these, one column is enough: a second price or stock is another kind of price or stock.
 _GIVEN_ONCE: Final = frozenset({"price", "stock", "sku", "barcode"})
 _OF_VARIANTS: Final = {"variantPrice": "price", "variantSku": "sku"}
-_OF_SALES: Final = frozenset(
-    {"saleStarts", "saleEnds", "salePeriod"}
-)  # decide a price that is read
+# These decide a price that is read.
+_OF_SALES: Final = frozenset({"saleStarts", "saleEnds", "salePeriod"})
 _CURRENCY: Final = ("currency", "currency code")  # the column of any system's file
 _TELLING: Final = ("stock", "qty", "quantit", "inventory", "price", "sku", "image", "picture")
 Prices = dict[str, tuple[str, str | None]]  # by key: the field that gives it, and the amount

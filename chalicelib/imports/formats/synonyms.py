@@ -375,14 +375,14 @@ def find_field(column: str) -> str | None:
     """
     bare = re.sub(r"\[.*?\]", "", column)  # tills write the name of their shop there
     words = re.split(r"[\W_]+", fold(bare))
-    core = "".join(word for word in words if word not in _beside())
+    core = "".join(word for word in words if word not in _list_words_beside())
     spellings = (spell(column), spell(bare), core)
     field = next(filter(None, map(fields_by_name().get, spellings)), None)
     return "stock" if field == "quantity" else field
 
 
 @cache
-def _beside() -> frozenset[str]:
+def _list_words_beside() -> frozenset[str]:
     """Return the words that a column's name may have besides those that say what it means."""
     currencies = {*CURRENCIES.lower().split(), *MONEY}
     return spell_all(AROUND) | spell_all(IN_BRACKETS) | spell_all(_ANSWERS) | currencies
